@@ -1,0 +1,148 @@
+// What the writer is given: the program as plain data, one struct a table of serialize/schema/program.fbs, which
+// documents the fields. Depends on the standard library only.
+#ifndef FERRULE_SERIALIZE_WRITER_PROGRAM_DESCRIPTION_H_
+#define FERRULE_SERIALIZE_WRITER_PROGRAM_DESCRIPTION_H_
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace ferrule::serialize {
+
+struct DataTypeDescription {
+  uint8_t code = 2;
+  uint8_t bits = 32;
+  uint16_t lanes = 1;
+};
+
+enum class ExpressionKind : uint32_t {
+  kConstant, kDim, kAdd, kSubtract, kMultiply, kFloorDivide, kModulo, kMinimum, kMaximum
+};
+
+struct ExpressionDescription {
+  ExpressionKind kind = ExpressionKind::kConstant;
+  uint32_t left = 0, right = 0;
+  int64_t value = 0;
+};
+
+struct DimDescription {
+  std::string name;
+  int64_t min = 1, max = std::numeric_limits<int64_t>::max(), multiple_of = 1;
+};
+
+struct EqualityDescription {
+  uint32_t left = 0, right = 0, location = 0;
+};
+
+struct TensorDescription {
+  std::string name;
+  DataTypeDescription dtype;
+  std::vector<uint32_t> shape;  // expressions
+};
+
+struct LayoutDescription {
+  std::string kind = "row_major";
+  std::vector<uint32_t> n_axes, k_axes;
+  uint32_t groups = 1, panel = 16;
+};
+
+struct VariableDescription {
+  std::string name;
+  std::vector<std::string> aliases;
+  DataTypeDescription dtype;
+  std::vector<int64_t> shape;
+  uint32_t layout = 0;
+  std::string role = "parameter";
+  bool trainable = true;
+  std::vector<uint8_t> initial_value;  // physical bytes: packed and padded as `layout` says
+};
+
+struct ConstantDescription {
+  std::vector<uint8_t> bytes;
+};
+
+struct ArenaDescription {
+  uint32_t device = 0;
+  uint64_t byte_size = 0, alignment = 64;
+};
+
+enum class Storage : uint8_t { kArena, kVariable, kConstant, kInput, kOutput };
+
+struct BufferDescription {
+  Storage storage = Storage::kArena;
+  uint32_t index = 0;
+  uint64_t offset = 0;
+  uint32_t size = 0;  // expression
+  uint64_t planned_size = 0;
+  uint32_t begin = 0, end = 0, alias_group = 0;
+  std::string debug_name;
+};
+
+struct OperandDescription {
+  uint32_t buffer = 0;
+  uint32_t offset = 0;  // expression
+};
+
+struct InstructionDescription {
+  enum class Kind : uint8_t { kKernelCall, kCopy } kind = Kind::kKernelCall;
+  // Kernel call: operands[0 .. output_count) written, the rest read.
+  // Copy: operands[0] is the target, operands[1] the source, `byte_size` an expression.
+  uint32_t kernel = 0;
+  std::vector<OperandDescription> operands;
+  uint32_t output_count = 0;
+  std::vector<uint32_t> dims;  // expressions
+  uint32_t tiles = 0;          // expression
+  uint32_t byte_size = 0;      // expression
+  uint32_t device = 0;
+  std::vector<uint8_t> params;
+  uint32_t location = 0;       // 1 + index into ProgramDescription::locations; 0: none
+};
+
+struct BlockDescription {
+  std::vector<InstructionDescription> instructions;
+};
+
+struct EntryDescription {
+  std::string name;
+  std::vector<TensorDescription> inputs, outputs;
+  std::vector<DimDescription> dims;
+  std::vector<ExpressionDescription> expressions;
+  std::vector<EqualityDescription> equalities;
+  std::vector<BufferDescription> buffers;
+  std::vector<BlockDescription> blocks;
+  std::vector<uint32_t> assigned_variables;
+  uint64_t peak_bytes = 0, lower_bound_bytes = 0, naive_bytes = 0;
+  std::string signature;
+};
+
+struct KernelDescription {
+  std::string name;
+  uint32_t operand_count = 0, output_count = 0, dim_count = 0;
+  std::vector<uint64_t> offsets;  // one a target, into that target's code image
+  uint64_t scratch_bytes = 0;
+};
+
+struct TargetDescription {
+  std::string name;
+  std::vector<std::string> features;
+  std::vector<uint8_t> code;  // position-independent image without imports or relocations; starts on a page
+};
+
+struct ProgramDescription {
+  std::string producer;
+  std::vector<TargetDescription> targets;  // worst first
+  std::vector<std::string> devices{"cpu"};
+  std::vector<LayoutDescription> layouts{{}};  // layout 0 is row_major
+  std::vector<VariableDescription> variables;
+  std::vector<ConstantDescription> constants;
+  std::vector<ArenaDescription> arenas;
+  std::vector<KernelDescription> kernels;
+  std::vector<EntryDescription> entries;
+  uint64_t scratch_bytes = 0;
+  std::vector<std::string> locations;  // "file.py:12" ..., the debug segment
+};
+
+}  // namespace ferrule::serialize
+
+#endif  // FERRULE_SERIALIZE_WRITER_PROGRAM_DESCRIPTION_H_
