@@ -1,0 +1,290 @@
+// The C API of the Ferrule runtime: open a compiled program (.fer), bind it to memory and threads as a session, run
+// its entries for training and inference, read and write its variables, save and load checkpoints.
+//
+// Conventions
+// - A function that can fail returns a FerruleStatus*: null is success, anything else carries a code and a sentence that
+//   names the entry, tensor, dim, value and what is allowed; the caller releases it with ferrule_status_release.
+//   On failure no out-parameter is changed, except where said. Nothing aborts, throws or prints.
+// - Public structs begin with `struct_size`, which the caller sets to sizeof the struct. Fields are only ever
+//   appended; a library newer than its caller leaves the fields that the caller does not know at their defaults.
+//   The stride of an array of such structs is the first element's `struct_size`.
+// - Ownership: what `*_open` and `*_create` return is released with the matching `*_release` (null is allowed).
+//   A session keeps its program alive; a session that shares another's state keeps that state alive. Pointers in the
+//   `*Info` structs belong to the program and live as long as it does.
+// - Threads: a program may be used by any number of threads. A session is used by one thread at a time (except
+//   ferrule_session_cancel); sessions that share state may run at the same time, and wait for one another when one
+//   of the entries assigns variables.
+// - Names are UTF-8. Sizes are bytes, offsets and counts are 64-bit. Tensors are dense and row-major.
+#ifndef FERRULE_RUNTIME_API_FERRULE_H_
+#define FERRULE_RUNTIME_API_FERRULE_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define FERRULE_API __attribute__((visibility("default")))
+#else
+#define FERRULE_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- Status ---------------------------------------------------------------------------------------------------------
+
+typedef enum FerruleStatusCode {
+  kFerruleOk = 0,
+  kFerruleInvalidArgument = 1,  // a wrong input, name, shape, dtype, dim or option; the call had no effect
+  kFerruleNotFound = 2,         // no file, entry, variable or target of that name
+  kFerruleInvalidArtifact = 3,  // the file is truncated, edited or foreign
+  kFerruleUnsupported = 4,      // another format version, or no target that this machine supports
+  kFerruleOutOfMemory = 5,
+  kFerruleIoError = 6,          // the operating system refused a read or a write
+  kFerruleExecutionError = 7,   // a kernel met a bad value, e.g. an index out of range
+  kFerruleIncompleteState = 8,  // an earlier run failed after it had begun to change variables: load a checkpoint or reset
+  kFerruleCancelled = 9,
+  kFerruleInternal = 10         // a broken promise of the library itself
+} FerruleStatusCode;
+
+typedef struct FerruleStatus FerruleStatus;
+
+// kFerruleOk for null.
+FERRULE_API FerruleStatusCode ferrule_status_code(const FerruleStatus* status);
+// The sentence, without a trailing newline; "ok" for null. Valid until the status is released.
+FERRULE_API const char* ferrule_status_message(const FerruleStatus* status);
+FERRULE_API void ferrule_status_release(FerruleStatus* status);
+
+// ---- Data -----------------------------------------------------------------------------------------------------------
+
+// As in DLPack: code 0 int, 1 unsigned int, 2 float, 4 bfloat, 6 bool. `lanes` is 1.
+typedef struct FerruleDataType {
+  uint8_t code;
+  uint8_t bits;
+  uint16_t lanes;
+} FerruleDataType;
+
+// A dense row-major array. As an input of a run: `data`, `dtype`, `rank` and `shape` are the caller's and are only read.
+// As an output of a run: either `data` is a buffer of the caller with room for `byte_size` bytes, or `data` is null, and
+// the run points it to memory of the session that stays valid until the session's next run. The run then sets
+// dtype, rank, shape and byte_size; `shape` stays valid until the session's next run.
+typedef struct FerruleTensor {
+  size_t struct_size;
+  void* data;
+  uint64_t byte_size;
+  FerruleDataType dtype;
+  uint32_t rank;
+  const int64_t* shape;
+} FerruleTensor;
+
+// What the caller may put in place of malloc: `allocate` returns `alignment`-aligned memory (a power of two) or null.
+// Used for arenas, scratch and variables; small tables use malloc. Must outlive the session.
+typedef struct FerruleAllocator {
+  size_t struct_size;
+  void* context;
+  void* (*allocate)(void* context, uint64_t byte_size, uint64_t alignment);
+  void (*release)(void* context, void* memory, uint64_t byte_size);
+} FerruleAllocator;
+
+// A thread pool of the caller. parallel_for calls body(body_context, i) once for every i in [0, count), in any order and on
+// any threads, and returns when all have returned. `count` is at most thread_count. Results do not depend on either.
+typedef struct FerruleThreadPool {
+  size_t struct_size;
+  void* context;
+  uint32_t thread_count;  // at least 1
+  void (*parallel_for)(void* context, uint32_t count, void (*body)(void* body_context, uint32_t index),
+                       void* body_context);
+} FerruleThreadPool;
+
+// ---- Program --------------------------------------------------------------------------------------------------------
+
+typedef struct FerruleProgram FerruleProgram;
+
+typedef enum FerruleVerify {
+  kFerruleVerifyStructure = 0,  // everything but the contents of the weights: always done
+  kFerruleVerifyAll = 1         // the weights are hashed too: reads the whole file
+} FerruleVerify;
+
+typedef struct FerruleProgramOptions {
+  size_t struct_size;
+  FerruleVerify verify;
+  // Null, or the 32 bytes that the artifact's root hash must equal before anything of it becomes executable.
+  const uint8_t* expected_sha256;
+} FerruleProgramOptions;
+
+// `options` may be null. The file stays mapped: do not change it in place while the program lives.
+FERRULE_API FerruleStatus* ferrule_program_open(const char* path, const FerruleProgramOptions* options,
+                                                FerruleProgram** out_program);
+// The same for an artifact in memory. The bytes are copied.
+FERRULE_API FerruleStatus* ferrule_program_open_bytes(const void* data, uint64_t byte_size,
+                                                      const FerruleProgramOptions* options,
+                                                      FerruleProgram** out_program);
+FERRULE_API void ferrule_program_release(FerruleProgram* program);
+
+typedef struct FerruleProgramInfo {
+  size_t struct_size;
+  const char* producer;  // name and version of the compiler
+  uint8_t root_sha256[32];
+  uint32_t entry_count;
+  uint32_t variable_count;
+  uint32_t target_count;
+  uint64_t arena_bytes;    // one arena a session, shared by all entries
+  uint64_t scratch_bytes;  // per thread
+  uint64_t file_bytes;     // the artifact
+  uint64_t weight_bytes;   // its weights: initial values and constants
+  uint64_t code_bytes;     // its code, all targets together
+} FerruleProgramInfo;
+FERRULE_API FerruleStatus* ferrule_program_info(const FerruleProgram* program, FerruleProgramInfo* out_info);
+
+// Targets are numbered worst first; a session takes the last one that the machine supports unless told otherwise.
+typedef struct FerruleTargetInfo {
+  size_t struct_size;
+  const char* name;
+  uint64_t code_bytes;
+  int32_t supported;  // 1: this machine has all CPU features that the target needs
+} FerruleTargetInfo;
+FERRULE_API FerruleStatus* ferrule_program_target(const FerruleProgram* program, uint32_t index,
+                                                  FerruleTargetInfo* out_info);
+
+typedef struct FerruleEntryInfo {
+  size_t struct_size;
+  const char* name;
+  const char* signature;  // JSON: the tree of the arguments and results
+  uint32_t input_count;
+  uint32_t output_count;
+  uint32_t dim_count;
+  uint32_t assigned_count;  // how many variables the entry assigns: 0 for pure inference
+  uint64_t peak_bytes;         // of the planned arena
+  uint64_t lower_bound_bytes;  // no order of the entry's instructions can do with less
+  uint64_t naive_bytes;        // every buffer apart
+} FerruleEntryInfo;
+FERRULE_API FerruleStatus* ferrule_program_entry(const FerruleProgram* program, uint32_t index,
+                                                 FerruleEntryInfo* out_info);
+// kFerruleNotFound lists the entries that there are.
+FERRULE_API FerruleStatus* ferrule_program_find_entry(const FerruleProgram* program, const char* name,
+                                                      uint32_t* out_index);
+
+typedef struct FerruleDimInfo {
+  size_t struct_size;
+  const char* name;
+  int64_t min;
+  int64_t max;  // INT64_MAX: unbounded
+  int64_t multiple_of;
+} FerruleDimInfo;
+FERRULE_API FerruleStatus* ferrule_program_dim(const FerruleProgram* program, uint32_t entry, uint32_t index,
+                                               FerruleDimInfo* out_info);
+
+typedef struct FerruleTensorInfo {
+  size_t struct_size;
+  const char* name;  // its path, e.g. "image", "batch.image", "out.0"
+  FerruleDataType dtype;
+  uint32_t rank;
+  const int64_t* shape;    // -1 where the size depends on the call's dims
+  const char* shape_text;  // e.g. "[batch, 1, 8, 8]"
+} FerruleTensorInfo;
+FERRULE_API FerruleStatus* ferrule_program_input(const FerruleProgram* program, uint32_t entry, uint32_t index,
+                                                 FerruleTensorInfo* out_info);
+FERRULE_API FerruleStatus* ferrule_program_output(const FerruleProgram* program, uint32_t entry, uint32_t index,
+                                                  FerruleTensorInfo* out_info);
+
+typedef struct FerruleVariableInfo {
+  size_t struct_size;
+  const char* name;
+  const char* role;  // open: parameter, buffer, gradient, optimizer_state, schedule, random_state
+  FerruleDataType dtype;
+  uint32_t rank;
+  const int64_t* shape;  // logical
+  uint64_t byte_size;    // of the logical row-major values
+  int32_t trainable;
+  int32_t assigned;      // 1: some entry assigns it, so each session has its own copy
+  uint32_t alias_count;
+  const char* const* aliases;  // other names by which it may be asked for
+} FerruleVariableInfo;
+FERRULE_API FerruleStatus* ferrule_program_variable(const FerruleProgram* program, uint32_t index,
+                                                    FerruleVariableInfo* out_info);
+// By name or alias.
+FERRULE_API FerruleStatus* ferrule_program_find_variable(const FerruleProgram* program, const char* name,
+                                                         uint32_t* out_index);
+
+// ---- Session --------------------------------------------------------------------------------------------------------
+
+typedef struct FerruleSession FerruleSession;
+
+typedef struct FerruleSessionOptions {
+  size_t struct_size;
+  // 0: as many as the CPUs that this process may use; 1: the calling thread only, no other thread is ever started.
+  // Ignored when a thread pool is given.
+  uint32_t thread_count;
+  const char* target;            // null: the best that this machine supports
+  FerruleSession* share;         // null, or a session of the same program whose variables this one uses
+  const FerruleAllocator* allocator;      // null: the C library's
+  const FerruleThreadPool* thread_pool;   // null: the library's own, one for all sessions of the process
+} FerruleSessionOptions;
+
+// Allocates everything that running needs: the arena, threads x scratch, private copies of assigned variables.
+// `options` may be null.
+FERRULE_API FerruleStatus* ferrule_session_create(FerruleProgram* program, const FerruleSessionOptions* options,
+                                                  FerruleSession** out_session);
+FERRULE_API void ferrule_session_release(FerruleSession* session);
+
+typedef struct FerruleSessionInfo {
+  size_t struct_size;
+  const char* target;      // the one chosen
+  uint32_t thread_count;
+  uint64_t arena_bytes;    // allocated
+  uint64_t scratch_bytes;  // allocated, all threads together
+  uint64_t variable_bytes; // private copies of variables
+  int32_t state_complete;  // 0: runs are refused until load_checkpoint or reset
+} FerruleSessionInfo;
+FERRULE_API FerruleStatus* ferrule_session_info(const FerruleSession* session, FerruleSessionInfo* out_info);
+
+// Runs an entry. Inputs and outputs stand in the entry's order. Binds the dims from the inputs' shapes, checks rank,
+// dtype, bounds and recorded equalities, then executes. Variables that the entry assigns are changed in the session.
+// Allocates nothing (an output without a buffer of the caller: at most once for each larger size).
+// A failure after the first change of a variable, also a cancelled run, leaves the state incomplete.
+FERRULE_API FerruleStatus* ferrule_session_run(FerruleSession* session, const char* entry, const FerruleTensor* inputs,
+                                               uint32_t input_count, FerruleTensor* outputs, uint32_t output_count);
+// Checks the inputs as a run does, and sets dtype, rank, shape and byte_size of the outputs; `data` is not touched. Shapes
+// stay valid until the next call for this session.
+FERRULE_API FerruleStatus* ferrule_session_output_shapes(FerruleSession* session, const char* entry,
+                                                         const FerruleTensor* inputs, uint32_t input_count,
+                                                         FerruleTensor* outputs, uint32_t output_count);
+// May be called from any thread: the run in progress, if any, ends before its next instruction with kFerruleCancelled.
+FERRULE_API void ferrule_session_cancel(FerruleSession* session);
+
+// ---- State ----------------------------------------------------------------------------------------------------------
+
+// Copies the logical row-major values of a variable out of or into the session, whatever its layout. `byte_size` must
+// equal the variable's. Setting a variable that no entry assigns gives the session (and those that share its state) its
+// own copy.
+FERRULE_API FerruleStatus* ferrule_session_get_variable(FerruleSession* session, const char* name, void* data,
+                                                        uint64_t byte_size);
+FERRULE_API FerruleStatus* ferrule_session_set_variable(FerruleSession* session, const char* name, const void* data,
+                                                        uint64_t byte_size);
+
+// Where a training stands; stored in checkpoints, used by nobody else.
+typedef struct FerruleTrainingPosition {
+  size_t struct_size;
+  uint64_t seed;    // of the shuffle
+  uint64_t epoch;   // epochs that are finished
+  uint64_t sample;  // samples of the current epoch that are done
+  uint64_t step;    // runs of the training entry since the start
+} FerruleTrainingPosition;
+
+// Writes every variable by name and the position (may be null) to a new file beside `path`, syncs it, and renames it to
+// `path`: after a crash, a full disk or a kill at any byte, `path` is the old checkpoint or the new one. The file is a
+// safetensors file; the position stands in its metadata.
+FERRULE_API FerruleStatus* ferrule_session_save_checkpoint(FerruleSession* session, const char* path,
+                                                           const FerruleTrainingPosition* position);
+// Replaces every variable, and makes an incomplete state complete. A checkpoint of another model is refused with its
+// missing and unexpected names, and changes nothing. `out_position` may be null.
+FERRULE_API FerruleStatus* ferrule_session_load_checkpoint(FerruleSession* session, const char* path,
+                                                           FerruleTrainingPosition* out_position);
+// Back to the initial values in the artifact; makes an incomplete state complete.
+FERRULE_API FerruleStatus* ferrule_session_reset(FerruleSession* session);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // FERRULE_RUNTIME_API_FERRULE_H_
