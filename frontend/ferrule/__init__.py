@@ -1,0 +1,36 @@
+"""Ferrule: a Python model definition, compiled to one artifact that a small C++ runtime trains and runs.
+
+Names are loaded when first used: a machine that only runs artifacts (`load`, `Session`) needs no compiler.
+"""
+
+import importlib
+
+_HOME = {
+    "_tensor": ("Parameter", "Tensor"),
+    "functional": ("arange", "eye", "full", "linspace", "ones", "zeros"),
+    "dims": ("Dim", "DimExpr", "Spec"),
+    "compilation": ("compile",),
+    "program": ("Program", "Session", "load"),
+    "autodiff": ("grad", "value_and_grad"),
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+_SUBMODULES = ("autodiff", "data", "errors", "functional", "jit", "module", "optimizer", "random")
+
+__all__ = [*_MODULE_OF, "tensor", *_SUBMODULES]
+
+
+def __getattr__(name):
+    if name in _SUBMODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name == "tensor":  # MegEngine's spelling of the constructor
+        value = __getattr__("Tensor")
+    elif name in _MODULE_OF:
+        value = getattr(importlib.import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,39 @@
+"""Which capture is active on this thread: the only state that tensors and modules share with `ferrule.jit`."""
+
+import threading
+
+
+class _State(threading.local):
+    def __init__(self):
+        self.capture = None
+        self.gradient_scopes = 0  # managers recording in dynamic mode; a compiled call has no residuals for them
+
+
+_state = _State()
+
+
+def current():
+    """The active `ferrule.jit.capture.Capture`, or None in dynamic mode."""
+    return _state.capture
+
+
+def activate(capture):
+    """Makes ``capture`` (or None) the active one and returns the one before."""
+    before = _state.capture
+    _state.capture = capture
+    return before
+
+
+def enter_gradient_scope():
+    """Counts a gradient manager that starts to record."""
+    _state.gradient_scopes += 1
+
+
+def exit_gradient_scope():
+    """Counts a gradient manager that stops recording."""
+    _state.gradient_scopes -= 1
+
+
+def in_gradient_scope():
+    """Whether a gradient manager records on this thread."""
+    return _state.gradient_scopes > 0

@@ -1,0 +1,38 @@
+"""The one door to the op stream: every op of the package is recorded by `apply`."""
+
+from . import _compiler
+from .errors import CLASSES
+from .location import module_path, user_location
+
+_compiler.set_error_classes(CLASSES)
+_compiler.set_location_provider(user_location)
+
+
+def apply(op, inputs, attrs=None):
+    """Records one op and returns the handles of its results.
+
+    Args:
+        op: a name of the graph dialect, without the prefix.
+        inputs: handles, Python numbers (they never widen a dtype), DimExprs, arrays, or None for an absent operand.
+        attrs: the op's attributes.
+
+    Broadcasting, dtype promotion and the check of shapes happen in the recorder; errors name the user's line and the
+    module being called.
+    """
+    return _compiler.apply(op, inputs, attrs or {}, user_location(), module_path())
+
+
+def record_gradient(cost, cotangents, wrt, names=()):
+    """Records the gradient of ``cost`` with respect to the handles ``wrt`` and returns one handle for each.
+
+    Args:
+        cost: a handle.
+        cotangents: a list with one handle, or an empty one for a scalar cost.
+        names: what to call each of ``wrt`` in messages.
+
+    Raises:
+        GradientError: at once, when an op on the way has no gradient.
+    """
+    return _compiler.gradient(
+        cost, list(cotangents), list(wrt), location=user_location(), module_path=module_path(), names=list(names)
+    )

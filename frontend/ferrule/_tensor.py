@@ -1,0 +1,524 @@
+"""`Tensor` and `Parameter`.
+
+A Tensor names a value of the op stream. A plain one holds the handle of that value; one that must keep its identity over
+calls and in the artifact (a parameter, a buffer, an optimizer's state) holds a variable, whose current value it is. A
+write (`set_value`, ``+=``, ``t[...] = v``) makes the Tensor name a new value; every alias of the same Tensor sees it.
+"""
+
+import numpy as np
+
+from . import _compiler, _recording, dtypes
+from ._stream import apply
+from .errors import DtypeError, ShapeError, TraceError, UnsupportedError
+from .location import user_location
+
+
+class Tensor:
+    """An n-dimensional array: NumPy's semantics, lazily run, differentiable, traceable.
+
+    Args:
+        data: numbers, nested lists, an array or a Tensor. Python numbers become float32 and int32; arrays keep their
+            dtype. The data is copied.
+        dtype: an element type that overrides.
+        device: accepted for MegEngine programs; values live on the CPU.
+        name: what messages call it.
+    """
+
+    __slots__ = ("_value", "_variable", "_grad", "_name", "_gradient_slot", "__weakref__")
+    __array_ufunc__ = None  # so that ndarray + Tensor asks Tensor.__radd__
+
+    def __init__(self, data, dtype=None, device=None, name=None):
+        del device
+        self._grad = None
+        self._gradient_slot = None
+        self._name = name
+        self._variable = None
+        if isinstance(data, Tensor):
+            handle = data._handle
+            self._value = handle if dtype is None else _cast(handle, dtypes.canonical(dtype))
+        else:
+            self._value = _literal(dtypes.array_of(data, dtype))
+
+    @classmethod
+    def _wrap(cls, handle):
+        """A plain Tensor for a handle of the op stream."""
+        tensor = Tensor.__new__(Tensor)
+        tensor._value = handle
+        tensor._variable = None
+        tensor._grad = None
+        tensor._gradient_slot = None
+        tensor._name = None
+        return tensor
+
+    @property
+    def _handle(self):
+        """The handle of the current value."""
+        if self._variable is not None:
+            return self._variable.value()
+        capture = _recording.current()
+        if capture is not None and not self._value.is_traced:
+            capture.note_constant(self)
+        return self._value
+
+    def _become_variable(self, role, trainable=False, of=None, name=""):
+        """Turns a plain concrete Tensor into one that keeps its identity; nothing changes for who holds it."""
+        if self._variable is None:
+            owner = None if of is None else of._variable
+            self._variable = _compiler.Variable(self._value.numpy(), name=name, role=role, trainable=trainable, of=owner)
+            self._value = None
+
+    def _assign(self, handle):
+        """Makes this Tensor name the value ``handle``, of the same shape and dtype."""
+        if self._variable is None:
+            capture = _recording.current()
+            if capture is not None and not self._value.is_traced:
+                capture.promote(self)
+        if self._variable is not None:
+            self._variable.assign(handle, location=user_location())
+        else:
+            self._value = handle
+
+    # What it is.
+
+    @property
+    def shape(self):
+        """The sizes as a tuple: ints, and DimExprs where a size is symbolic."""
+        return (self._variable or self._value).shape
+
+    @property
+    def dtype(self):
+        """The name of the element type."""
+        return (self._variable or self._value).dtype
+
+    @property
+    def ndim(self):
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self):
+        """The number of elements."""
+        product = 1
+        for size in self.shape:
+            product = product * size
+        return product
+
+    @property
+    def device(self):
+        """Where the value lives."""
+        return "cpu"
+
+    @property
+    def name(self):
+        """The variable's name, or the one that was given."""
+        if self._variable is not None:
+            return self._variable.name or self._name
+        return self._name
+
+    @name.setter
+    def name(self, name):
+        self._name = name
+        if self._variable is not None:
+            self._variable.name = name
+
+    @property
+    def requires_grad(self):
+        """Whether an optimizer trains it."""
+        return self._variable is not None and self._variable.trainable
+
+    @requires_grad.setter
+    def requires_grad(self, value):
+        if self._variable is None:
+            raise UnsupportedError("requires_grad can be set on a Parameter; attach other tensors to a GradManager")
+        self._variable.trainable = bool(value)
+
+    @property
+    def grad(self):
+        """The gradient that a GradManager's backward left here, or None."""
+        capture = _recording.current()
+        if capture is not None:
+            capture.gradients.touch(self)
+        return self._grad
+
+    @grad.setter
+    def grad(self, value):
+        if value is not None and not isinstance(value, Tensor):
+            raise DtypeError(f"grad is a Tensor or None, not {type(value).__name__}")
+        capture = _recording.current()
+        if capture is not None:
+            capture.gradients.touch(self)
+        self._grad = value
+
+    # Its value.
+
+    def numpy(self):
+        """The value as a NumPy array (a copy). Runs what has been recorded for it.
+
+        Raises TraceError while recording: there is no value yet.
+        """
+        if self._variable is not None and _recording.current() is None:
+            return self._variable.numpy()
+        return self._handle.numpy()
+
+    def item(self, *index):
+        """One element as a Python number."""
+        self._refuse_traced("item()")
+        return self.numpy().item(*index)
+
+    def tolist(self):
+        """The value as nested lists of Python numbers."""
+        self._refuse_traced("tolist()")
+        return self.numpy().tolist()
+
+    def _refuse_traced(self, what):
+        """Raises TraceError if the value does not exist yet because it is being recorded."""
+        if _recording.current() is not None and self._handle.is_traced:
+            raise TraceError(
+                f"{what} of a traced tensor of shape {_show(self.shape)} at {user_location()}: while recording there are "
+                f"shapes but no values. Keep the choice in the graph with F.where, return the tensor and decide outside, "
+                f"or run the function with enabled=False"
+            )
+
+    def __bool__(self):
+        self._refuse_traced("bool() (a branch)")
+        return bool(self.numpy())
+
+    def __int__(self):
+        self._refuse_traced("int()")
+        return int(self.numpy())
+
+    def __index__(self):
+        self._refuse_traced("use as an index")
+        if not dtypes.is_integer(self.dtype):
+            raise TypeError(f"only integer tensors can be an index, not {self.dtype}")
+        return int(self.numpy())
+
+    def __float__(self):
+        self._refuse_traced("float()")
+        return float(self.numpy())
+
+    def __array__(self, dtype=None, copy=None):
+        self._refuse_traced("conversion to a NumPy array")
+        array = self.numpy()
+        return array if dtype is None else array.astype(dtype)
+
+    def __len__(self):
+        if not self.shape:
+            raise TypeError("len() of a 0-d tensor")
+        return int(self.shape[0])
+
+    def __iter__(self):
+        for index in range(len(self)):
+            yield self[index]
+
+    def __format__(self, spec):
+        if spec and not self.shape:
+            return format(self.item(), spec)
+        return format(str(self), spec)
+
+    def __repr__(self):
+        kind = type(self).__name__
+        traced = _recording.current() is not None and self._handle.is_traced
+        if traced:
+            return f"{kind}(shape={_show(self.shape)}, dtype={self.dtype}, traced)"
+        body = np.array2string(self.numpy(), separator=", ", prefix=kind + "(")
+        return f"{kind}({body}, dtype={self.dtype})"
+
+    __hash__ = object.__hash__
+
+    # Writes.
+
+    def set_value(self, value):
+        """Replaces the whole value; shape and dtype stay.
+
+        Raises ShapeError for another shape, DtypeError where the dtype would change its category (float to int).
+        """
+        source = value if isinstance(value, Tensor) else Tensor(dtypes.array_of(value))
+        if not _same_shape(source.shape, self.shape):
+            raise ShapeError(
+                f"set_value: the tensor{_called(self)} has shape {_show(self.shape)}, the value {_show(source.shape)}"
+            )
+        if dtypes.category(source.dtype) > dtypes.category(self.dtype):
+            raise DtypeError(f"set_value: {source.dtype} does not fit into {self.dtype}; convert it with astype")
+        self._assign(_cast(source._handle, self.dtype))
+
+    def reset_zero(self):
+        """Sets every element to zero."""
+        self._assign(apply("full", [], {"shape": list(self.shape), "value": 0, "dtype": self.dtype})[0])
+
+    def _update(self, op, other):
+        """The in-place operators: the result goes back into this Tensor, whose shape and dtype stay."""
+        self.set_value(_binary(op, self, other))
+        return self
+
+    def __setitem__(self, index, value):
+        if index is not Ellipsis and index != slice(None):
+            raise UnsupportedError(
+                f"writing a part of a tensor (t[{index!r}] = ...) at {user_location()}: build the new value with "
+                f"F.where or F.concat and write it with t[...] = value"
+            )
+        if not isinstance(value, Tensor):
+            value = Tensor(value, dtype=self.dtype)
+        self.set_value(value.broadcast_to(self.shape) if not _same_shape(value.shape, self.shape) else value)
+
+    # Operators. Scalars go as they are: the recorder gives them the tensor's dtype.
+
+    def __getitem__(self, index):
+        from .functional.indexing import take_slices
+
+        return take_slices(self, index)
+
+    def __neg__(self):
+        return _unary("neg", self)
+
+    def __abs__(self):
+        return _unary("abs", self)
+
+    def __pos__(self):
+        return self
+
+    def __invert__(self):
+        if self.dtype != "bool":
+            raise DtypeError(f"~ is defined for bool tensors, not {self.dtype}")
+        return _unary("logical_not", self)
+
+    def __matmul__(self, other):
+        from .functional.contraction import matmul
+
+        return matmul(self, other)
+
+    def __rmatmul__(self, other):
+        from .functional.contraction import matmul
+
+        return matmul(other, self)
+
+    def __and__(self, other):
+        return _logical("logical_and", self, other)
+
+    def __or__(self, other):
+        return _logical("logical_or", self, other)
+
+    def __xor__(self, other):
+        return _logical("logical_xor", self, other)
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+    # Methods that are functions of `functional`.
+
+    def astype(self, dtype):
+        """The value converted to another element type."""
+        return Tensor._wrap(_cast(self._handle, dtypes.canonical(dtype)))
+
+    def detach(self):
+        """The same value, through which no gradient flows."""
+        return Tensor._wrap(apply("stop_gradient", [self._handle])[0])
+
+    def to(self, device):
+        """Accepted for MegEngine programs: values live on the CPU."""
+        if str(device).split(":", maxsplit=1)[0].rstrip("x0123456789") not in ("cpu", ""):
+            raise UnsupportedError(f"device {device!r}: values live on the CPU")
+        return self
+
+    @property
+    def T(self):  # noqa: N802  (NumPy's name)
+        """The axes reversed."""
+        return self.transpose()
+
+    def reshape(self, *shape):
+        """The elements in a new shape; one size may be -1."""
+        from .functional.shape import reshape
+
+        return reshape(self, shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape)
+
+    def flatten(self, start_axis=0, end_axis=-1):
+        """The axes from ``start_axis`` to ``end_axis`` merged into one."""
+        from .functional.shape import flatten
+
+        return flatten(self, start_axis, end_axis)
+
+    def transpose(self, *pattern):
+        """The axes in another order; without arguments reversed."""
+        from .functional.shape import transpose
+
+        if len(pattern) == 1 and isinstance(pattern[0], (tuple, list)):
+            pattern = pattern[0]
+        return transpose(self, pattern or tuple(reversed(range(self.ndim))))
+
+    def broadcast_to(self, *shape):
+        """The value repeated along axes of size 1 by NumPy's rule."""
+        from .functional.shape import broadcast_to
+
+        return broadcast_to(self, shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape)
+
+    def sum(self, axis=None, keepdims=False):
+        """The sum over ``axis`` (all axes by default)."""
+        from .functional import reduce
+
+        return reduce.sum(self, axis, keepdims)
+
+    def mean(self, axis=None, keepdims=False):
+        """The mean over ``axis`` (all axes by default)."""
+        from .functional import reduce
+
+        return reduce.mean(self, axis, keepdims)
+
+    def max(self, axis=None, keepdims=False):
+        """The largest element over ``axis`` (all axes by default)."""
+        from .functional import reduce
+
+        return reduce.max(self, axis, keepdims)
+
+    def min(self, axis=None, keepdims=False):
+        """The smallest element over ``axis`` (all axes by default)."""
+        from .functional import reduce
+
+        return reduce.min(self, axis, keepdims)
+
+    def prod(self, axis=None, keepdims=False):
+        """The product over ``axis`` (all axes by default)."""
+        from .functional import reduce
+
+        return reduce.prod(self, axis, keepdims)
+
+
+class Parameter(Tensor):
+    """A Tensor that a model trains: a variable of the artifact with the role ``parameter``.
+
+    Args:
+        data: the initial value; floating point.
+        dtype: an element type that overrides.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, data, dtype=None, device=None, name=None):
+        del device
+        array = data.numpy() if isinstance(data, Tensor) else dtypes.array_of(data, dtype)
+        if dtype is not None:
+            array = array.astype(dtypes.to_numpy(dtypes.canonical(dtype)))
+        if not dtypes.is_float(dtypes.canonical(array.dtype)):
+            raise DtypeError(f"a Parameter holds floating-point values, not {array.dtype}")
+        self._value = None
+        self._variable = _compiler.Variable(array, name="", role="parameter", trainable=True)
+        self._grad = None
+        self._gradient_slot = None
+        self._name = name
+
+
+def variable(data, role, trainable=False, of=None, name=""):
+    """A Tensor that keeps its identity over calls and in the artifact.
+
+    Args:
+        data: the initial value, an array.
+        role: ``buffer``, ``optimizer_state``, ``schedule``, ``gradient`` or another word that tools group by.
+        of: the Parameter that an optimizer's state or a gradient belongs to; it then takes that one's layout.
+    """
+    tensor = Tensor.__new__(Tensor)
+    tensor._value = None
+    tensor._variable = _compiler.Variable(
+        dtypes.array_of(data), name=name, role=role, trainable=trainable, of=None if of is None else of._variable
+    )
+    tensor._grad = None
+    tensor._gradient_slot = None
+    tensor._name = name or None
+    return tensor
+
+
+def _literal(array):
+    """The handle of a constant: a concrete tensor in dynamic mode, a constant of the graph while recording."""
+    if _recording.current() is None:
+        return _compiler.tensor(array)
+    return apply("constant", [], {"value": array})[0]
+
+
+def as_handle(value):
+    """What `apply` takes for an operand: a Tensor's handle, numbers and DimExprs as they are, other data as an array."""
+    if isinstance(value, Tensor):
+        return value._handle
+    if value is None or isinstance(value, (bool, int, float, np.generic, _compiler.DimExpr)):
+        return value
+    return _literal(dtypes.array_of(value))
+
+
+def as_tensor(value, dtype=None):
+    """``value`` as a Tensor; one that already is is returned as it is (converted if ``dtype`` differs)."""
+    if not isinstance(value, Tensor):
+        return Tensor(value, dtype=dtype)
+    if dtype is not None and value.dtype != dtype:
+        return value.astype(dtype)
+    return value
+
+
+def _cast(handle, dtype):
+    return handle if handle.dtype == dtype else apply("cast", [handle], {"dtype": dtype})[0]
+
+
+def _unary(op, operand):
+    return Tensor._wrap(apply(op, [as_handle(operand)])[0])
+
+
+def _binary(op, left, right):
+    return Tensor._wrap(apply(op, [as_handle(left), as_handle(right)])[0])
+
+
+def _logical(op, left, right):
+    for operand in (left, right):
+        dtype = operand.dtype if isinstance(operand, Tensor) else dtypes.array_of(operand).dtype.name
+        if dtype != "bool":
+            raise DtypeError(f"&, | and ^ are defined for bool tensors, not {dtype}")
+    return _binary(op, left, right)
+
+
+def _same_shape(a, b):
+    """Whether two shapes are the same, size by size, without asking an undecided comparison."""
+    return len(a) == len(b) and all(p is q or str(p) == str(q) for p, q in zip(a, b))
+
+
+def _show(shape):
+    """A shape for messages."""
+    return "(" + ", ".join(str(size) for size in shape) + ("," if len(shape) == 1 else "") + ")"
+
+
+def _called(tensor):
+    return f" {tensor.name!r}" if tensor.name else ""
+
+
+def _define_operators():
+    """Adds the arithmetic and comparison operators: one op each, in its plain, reflected and in-place forms."""
+
+    def plain(op):
+        return lambda self, other: _binary(op, self, other)
+
+    def reflected(op):
+        return lambda self, other: _binary(op, other, self)
+
+    def in_place(op):
+        return lambda self, other: self._update(op, other)
+
+    arithmetic = {
+        "add": "add",
+        "sub": "sub",
+        "mul": "mul",
+        "truediv": "div",
+        "floordiv": "floor_div",
+        "mod": "mod",
+        "pow": "pow",
+    }
+    for method, op in arithmetic.items():
+        setattr(Tensor, f"__{method}__", plain(op))
+        setattr(Tensor, f"__r{method}__", reflected(op))
+        setattr(Tensor, f"__i{method}__", in_place(op))
+    comparison = {
+        "eq": "equal",
+        "ne": "not_equal",
+        "lt": "less",
+        "le": "less_equal",
+        "gt": "greater",
+        "ge": "greater_equal",
+    }
+    for method, op in comparison.items():
+        setattr(Tensor, f"__{method}__", plain(op))
+
+
+_define_operators()
+Tensor.__hash__ = object.__hash__

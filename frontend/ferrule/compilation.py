@@ -1,0 +1,196 @@
+"""`compile`: entries of Python functions to one artifact."""
+
+import inspect
+import types
+
+from . import _compiler
+from ._tensor import Tensor
+from .dims import Spec
+from .errors import FerruleError, UnsupportedError
+from .jit.capture import record
+from .jit.trace import call_with, trace
+from .jit.tree import flatten, unflatten
+from .module.module import Module, leaves
+from .optimizer.optimizer import Optimizer
+from .program import Program
+
+
+class _Entry:
+    """An entry as the user gives it: what to call, with which inputs."""
+
+    def __init__(self, name, target, specs):
+        self.name = name
+        bound_to = ()
+        if isinstance(target, types.MethodType):
+            bound_to, target = (target.__self__,), target.__func__
+        if isinstance(target, trace):
+            target = target.function
+        if isinstance(target, Module):
+            self.function = type(target).forward
+            self.signature = inspect.signature(target.forward)
+            self._callee = target
+        elif isinstance(target, types.FunctionType):
+            self.function = target
+            self.signature = inspect.signature(target)
+            self._callee = target
+        else:
+            raise UnsupportedError(f"entry {name!r}: a function or a Module is needed, not {type(target).__name__}")
+        try:
+            bound = (
+                self.signature.bind(*bound_to, **specs)
+                if isinstance(specs, dict)
+                else self.signature.bind(*bound_to, *specs)
+            )
+        except TypeError as error:
+            raise UnsupportedError(f"entry {name!r}: the specs do not fit the parameters {self.signature}: {error}") from None
+        bound.apply_defaults()
+        found, paths, self.structure = flatten(dict(bound.arguments), lambda v: isinstance(v, Spec), "")
+        self.inputs = [(spec.name or path, spec.shape, spec.dtype) for spec, path in zip(found, paths)]
+        names = [inp[0] for inp in self.inputs]
+        if len(set(names)) != len(names):
+            raise UnsupportedError(f"entry {name!r}: an input name stands twice in {names}")
+
+    def record(self):
+        """The entry's graph."""
+        return record(self.function, self.name, self.inputs, self._call, persistent_gradients=True)
+
+    def _call(self, tensors):
+        return call_with(self._callee, self.signature, unflatten(self.structure, iter(tensors)))
+
+
+class _Names:
+    """The names of variables: the first one given counts, the others are aliases."""
+
+    def __init__(self):
+        self._names = {}
+        self._optimizers = []
+
+    def add(self, prefix, value):
+        """Names what ``value`` holds: a tensor, a module, an optimizer, or containers of these."""
+        if isinstance(value, Optimizer):
+            if all(value is not known for _, known in self._optimizers):
+                self._optimizers.append((prefix, value))
+            return
+        for name, leaf in leaves(prefix, value):
+            if isinstance(leaf, Tensor):
+                self._name(leaf._variable, name)
+            else:
+                for inner, tensor in leaf.named_tensors(prefix=name):
+                    self._name(tensor._variable, inner)
+
+    def _name(self, variable, name):
+        if variable is not None:
+            names = self._names.setdefault(variable.id, [])
+            if name not in names:
+                names.append(name)
+
+    def finish(self):
+        """Names the states of optimizers, after all parameters have names."""
+        for prefix, optimizer in self._optimizers:
+            for name, tensor, param in optimizer.named_state():
+                if param is None:
+                    self._name(tensor._variable, f"{prefix}.{name}")
+                elif param._variable.id in self._names:
+                    self._name(tensor._variable, f"{prefix}.{self._names[param._variable.id][0]}.{name}")
+
+    def of(self, variable):
+        """The names of a variable, the first one first; empty if it has none."""
+        names = self._names.get(variable.id, [])
+        if not names and variable.role == "gradient" and variable.of is not None:
+            names = [name + ".grad" for name in self.of(variable.of)[:1]]
+        return names
+
+
+def _collect_names(modules, entries, recorded):
+    names = _Names()
+    for prefix, value in (modules or {}).items():
+        names.add(prefix, value)
+    for each in recorded:
+        for name, value in each.names.items():
+            names.add(name, value)
+    for entry in entries:
+        if isinstance(entry._callee, Module):
+            names.add(entry._callee.name or "main", entry._callee)
+    names.finish()
+    return names
+
+
+def _name_variables(names, recorded):
+    """{name: variable} of what the entries use; raises for those that nothing names."""
+    variables, unnamed = {}, []
+    for each in recorded:
+        for variable in each.variables:
+            found = names.of(variable)
+            if not found:
+                unnamed.append(f"{variable.role} of shape {tuple(variable.shape)}")
+                continue
+            if variables.setdefault(found[0], variable).id != variable.id:
+                raise FerruleError(f"compile: two variables are named {found[0]!r}; name them with modules={{...}}")
+            variable.name = found[0]
+            variable.aliases = found[1:]
+    if unnamed:
+        raise FerruleError(
+            f"compile: {len(unnamed)} variables have no name ({', '.join(dict.fromkeys(unnamed))}): give the module or optimizer "
+            f"that holds them as modules={{\"name\": object}}"
+        )
+    return variables
+
+
+def compile(  # noqa: A001  (the API's name)
+    entries,
+    modules=None,
+    targets=("host",),
+    memory_budget=None,
+    plan_at=None,
+    tune=False,
+    allow_reassociation=False,
+    disable_passes=(),
+):
+    """Compiles functions that share state to one artifact.
+
+    Args:
+        entries: ``{name: (function or Module, [Spec, ...])}``. A spec may be any nesting of Specs, as the parameter is;
+            what is not a Spec is a constant. A dict gives them by parameter.
+        modules: ``{name: module or optimizer}`` names the variables (``net.conv1.weight``); without it the names under
+            which the functions know them are taken.
+        targets: CPU levels to make code for: ``host``, ``x86-64-v3``, ``x86-64-v4``.
+        disable_passes: optional passes to leave out.
+
+    Returns:
+        A Program; its ``report`` holds the seconds of each phase.
+
+    Raises:
+        TraceError, ShapeError, DtypeError, GradientError: at the user's line.
+        UnsupportedError: options or ops that this version does not serve.
+    """
+    refused = [
+        name
+        for name, value in (
+            ("memory_budget", memory_budget),
+            ("plan_at", plan_at),
+            ("tune", tune),
+            ("allow_reassociation", allow_reassociation),
+        )
+        if value
+    ]
+    if refused:
+        raise UnsupportedError(f"compile: the options {', '.join(refused)} are not served by this version")
+    if not entries:
+        raise UnsupportedError("compile: no entries")
+    wanted = [_Entry(name, *_checked(name, given)) for name, given in entries.items()]
+    recorded = [entry.record() for entry in wanted]
+    variables = _name_variables(_collect_names(modules, wanted, recorded), recorded)
+    artifact, report = _compiler.compile(
+        {entry.name: each.entry for entry, each in zip(wanted, recorded)},
+        variables,
+        targets=[targets] if isinstance(targets, str) else list(targets),
+        disabled_passes=list(disable_passes),
+    )
+    return Program(artifact, report=report)
+
+
+def _checked(name, given):
+    if not isinstance(given, (tuple, list)) or len(given) != 2:
+        raise UnsupportedError(f"entry {name!r}: wanted (function, [Spec, ...]), not {given!r}")
+    target, specs = given
+    return target, [specs] if isinstance(specs, Spec) else specs

@@ -1,0 +1,31 @@
+"""Functions on tensors, with MegEngine's names and NumPy's semantics.
+
+Each is recorded as primitive ops of the graph dialect; what is not primitive is a composition, which fusion turns back
+into one kernel.
+"""
+
+from . import loss, nn
+from .activation import *  # noqa: F403
+from .activation import logsoftmax as log_softmax
+from .contraction import conv2d, dot, linear, matmul
+from .creation import arange, eye, full, full_like, linspace, ones, ones_like, zeros, zeros_like
+from .elementwise import *  # noqa: F403
+from .indexing import indexing_one_hot, one_hot
+from .normalization import batch_norm, layer_norm
+from .pooling import avg_pool2d, max_pool2d
+from .reduce import argmax, argmin, logsumexp, max, mean, min, norm, normalize, prod, std, sum, var  # noqa: A004
+from .shape import (
+    broadcast_to,
+    concat,
+    expand_dims,
+    flatten,
+    repeat,
+    reshape,
+    roll,
+    split,
+    squeeze,
+    stack,
+    swapaxes,
+    tile,
+    transpose,
+)

@@ -1,0 +1,68 @@
+"""Axes and sizes as arguments: negative ones resolved, wrong ones refused with the range that is allowed."""
+
+from .. import _compiler
+from .._tensor import _show
+from ..errors import ShapeError
+from ..location import user_location
+
+
+def resolve_axis(op, axis, ndim):
+    """``axis`` in 0 .. ndim-1; raises ShapeError outside -ndim .. ndim-1."""
+    if isinstance(axis, bool) or not hasattr(axis, "__index__"):
+        raise ShapeError(f"{op}: an axis is an int, not {axis!r} at {user_location()}")
+    index = axis.__index__()
+    if not -ndim <= index < ndim:
+        allowed = f"{-ndim} to {ndim - 1}" if ndim else "none: the tensor has no axes"
+        raise ShapeError(f"{op}: axis {index} is out of range for a tensor of rank {ndim} (allowed: {allowed}) at {user_location()}")
+    return index % ndim
+
+
+def resolve_axes(op, axis, ndim):
+    """``axis`` (an int, several, or None for all) as ascending axes; raises ShapeError for repeated ones."""
+    if axis is None:
+        return list(range(ndim))
+    axes = [resolve_axis(op, a, ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    if len(set(axes)) != len(axes):
+        raise ShapeError(f"{op}: an axis stands twice in {axis!r} at {user_location()}")
+    return sorted(axes)
+
+
+def size_of(sizes):
+    """The product of sizes: an int, or a DimExpr if one of them is symbolic."""
+    product = 1
+    for size in sizes:
+        product = product * size
+    return product
+
+
+def is_static(size):
+    """Whether a size is a number."""
+    return not isinstance(size, _compiler.DimExpr)
+
+
+def resolve_shape(op, shape, source):
+    """``shape`` as a list of sizes, where one -1 takes what is left of the elements of ``source``."""
+    sizes = list(shape) if isinstance(shape, (tuple, list)) else [shape]
+    sizes = [size if isinstance(size, _compiler.DimExpr) else size.__index__() for size in sizes]
+    open_axes = [i for i, size in enumerate(sizes) if is_static(size) and size == -1]
+    where = f"{op}: {_show(source)} to {_show(sizes)} at {user_location()}"
+    if len(open_axes) > 1 or any(is_static(size) and size < -1 for size in sizes):
+        raise ShapeError(f"{where}: one size may be -1, the others are not negative")
+    if not open_axes:
+        return sizes
+    total = size_of(source)
+    known = size_of(size for i, size in enumerate(sizes) if i != open_axes[0])
+    if is_static(known) and known == 0:
+        raise ShapeError(f"{where}: the size for -1 is not decided, as the others multiply to 0")
+    if is_static(total) and is_static(known) and total % known:
+        raise ShapeError(f"{where}: {total} elements do not divide by {known}")
+    sizes[open_axes[0]] = total // known
+    return sizes
+
+
+def pair(op, name, value):
+    """An int or two ints as a list of two."""
+    values = [value, value] if not isinstance(value, (tuple, list)) else list(value)
+    if len(values) != 2 or any(isinstance(v, bool) or not hasattr(v, "__index__") for v in values):
+        raise ShapeError(f"{op}: {name} is an int or a pair of ints, not {value!r} at {user_location()}")
+    return [v.__index__() for v in values]

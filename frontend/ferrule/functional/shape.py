@@ -1,0 +1,155 @@
+"""Shapes: reshape, transpose, broadcast, join and cut."""
+
+from .. import _compiler
+from .._stream import apply
+from .._tensor import Tensor, _same_shape, _show, as_tensor
+from ..errors import ShapeError
+from ..location import user_location
+from .axes import is_static, resolve_axes, resolve_axis, resolve_shape, size_of
+
+
+def reshape(inp, target_shape):
+    """The elements, in row-major order, in a new shape; one size may be -1."""
+    inp = as_tensor(inp)
+    sizes = resolve_shape("reshape", target_shape, inp.shape)
+    if _same_shape(sizes, inp.shape):
+        return Tensor._wrap(inp._handle)
+    return Tensor._wrap(apply("reshape", [inp._handle], {"shape": sizes})[0])
+
+
+def flatten(inp, start_axis=0, end_axis=-1):
+    """The axes from ``start_axis`` to ``end_axis``, both included, merged into one."""
+    if inp.ndim == 0:
+        return reshape(inp, (1,))
+    start, end = resolve_axis("flatten", start_axis, inp.ndim), resolve_axis("flatten", end_axis, inp.ndim)
+    if end < start:
+        raise ShapeError(f"flatten: start_axis {start_axis} lies after end_axis {end_axis} at {user_location()}")
+    merged = size_of(inp.shape[start : end + 1])
+    return reshape(inp, inp.shape[:start] + (merged,) + inp.shape[end + 1 :])
+
+
+def transpose(inp, pattern):
+    """The axes in the order ``pattern``."""
+    inp = as_tensor(inp)
+    axes = [resolve_axis("transpose", axis, inp.ndim) for axis in pattern]
+    if sorted(axes) != list(range(inp.ndim)):
+        raise ShapeError(
+            f"transpose: the pattern {tuple(pattern)} must name each axis of {_show(inp.shape)} once at {user_location()}"
+        )
+    if axes == list(range(inp.ndim)):
+        return Tensor._wrap(inp._handle)
+    return Tensor._wrap(apply("transpose", [inp._handle], {"pattern": axes})[0])
+
+
+def swapaxes(inp, axis1, axis2):
+    """Two axes exchanged."""
+    axes = list(range(inp.ndim))
+    a, b = resolve_axis("swapaxes", axis1, inp.ndim), resolve_axis("swapaxes", axis2, inp.ndim)
+    axes[a], axes[b] = axes[b], axes[a]
+    return transpose(inp, axes)
+
+
+def broadcast_to(inp, shape):
+    """The value repeated along new axes and axes of size 1 by NumPy's rule."""
+    inp = as_tensor(inp)
+    sizes = list(shape) if isinstance(shape, (tuple, list)) else [shape]
+    if _same_shape(sizes, inp.shape):
+        return Tensor._wrap(inp._handle)
+    return Tensor._wrap(apply("broadcast_to", [inp._handle], {"shape": sizes})[0])
+
+
+def expand_dims(inp, axis):
+    """New axes of size 1 at ``axis``, counted in the result."""
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    ndim = inp.ndim + len(axes)
+    places = resolve_axes("expand_dims", tuple(axes), ndim)
+    rest = iter(inp.shape)
+    return reshape(inp, [1 if i in places else next(rest) for i in range(ndim)])
+
+
+def squeeze(inp, axis=None):
+    """Axes of size 1 removed: those named, or all."""
+    if axis is None:
+        axes = [i for i, size in enumerate(inp.shape) if is_static(size) and size == 1]
+    else:
+        axes = resolve_axes("squeeze", axis, inp.ndim)
+        for i in axes:
+            if not is_static(inp.shape[i]) or inp.shape[i] != 1:
+                raise ShapeError(f"squeeze: axis {i} of {_show(inp.shape)} has size {inp.shape[i]}, not 1 at {user_location()}")
+    return reshape(inp, [size for i, size in enumerate(inp.shape) if i not in axes])
+
+
+def concat(inps, axis=0, device=None):
+    """The tensors joined along an existing axis; the dtype is their promotion."""
+    del device
+    tensors = [as_tensor(inp) for inp in inps]
+    if not tensors:
+        raise ShapeError(f"concat: no tensors at {user_location()}")
+    dtype = tensors[0].dtype
+    for tensor in tensors[1:]:
+        dtype = _compiler.promote(dtype, tensor.dtype)
+    handles = [as_tensor(tensor, dtype)._handle for tensor in tensors]
+    axis = resolve_axis("concat", axis, tensors[0].ndim)
+    return Tensor._wrap(apply("concat", handles, {"axis": axis})[0])
+
+
+def stack(inps, axis=0, device=None):
+    """The tensors joined along a new axis."""
+    del device
+    return concat([expand_dims(as_tensor(inp), axis) for inp in inps], axis if axis >= 0 else axis)
+
+
+def split(inp, nsplits_or_sections, axis=0):
+    """A list of parts along ``axis``: so many equal ones, or cut before each of the given positions."""
+    axis = resolve_axis("split", axis, inp.ndim)
+    size = inp.shape[axis]
+    if not is_static(size):
+        raise ShapeError(f"split: axis {axis} of {_show(inp.shape)} has a symbolic size at {user_location()}")
+    if isinstance(nsplits_or_sections, int):
+        if nsplits_or_sections < 1 or size % nsplits_or_sections:
+            raise ShapeError(
+                f"split: axis {axis} of size {size} does not divide into {nsplits_or_sections} parts at {user_location()}"
+            )
+        step = size // nsplits_or_sections
+        cuts = list(range(0, size + 1, step))
+    else:
+        cuts = [0, *nsplits_or_sections, size]
+        if any(not 0 <= a <= b <= size for a, b in zip(cuts, cuts[1:])):
+            raise ShapeError(f"split: the positions {tuple(nsplits_or_sections)} must ascend within 0 to {size} at {user_location()}")
+    lead = (slice(None),) * axis
+    return [inp[lead + (slice(a, b),)] for a, b in zip(cuts, cuts[1:])]
+
+
+def repeat(inp, repeats, axis=None):
+    """Each element repeated along ``axis``; without one the tensor is flattened first."""
+    if axis is None:
+        inp, axis = flatten(inp), 0
+    axis = resolve_axis("repeat", axis, inp.ndim)
+    shape = inp.shape
+    wide = broadcast_to(expand_dims(inp, axis + 1), shape[: axis + 1] + (repeats,) + shape[axis + 1 :])
+    return reshape(wide, shape[:axis] + (shape[axis] * repeats,) + shape[axis + 1 :])
+
+
+def tile(inp, reps):
+    """The whole tensor repeated ``reps[i]`` times along axis i, aligned at the last axis."""
+    reps = list(reps) if isinstance(reps, (tuple, list)) else [reps]
+    shape = [1] * (len(reps) - inp.ndim) + list(inp.shape)
+    reps = [1] * (len(shape) - len(reps)) + reps
+    apart = [part for size in shape for part in (1, size)]
+    wide = [part for rep, size in zip(reps, shape) for part in (rep, size)]
+    return reshape(broadcast_to(reshape(inp, apart), wide), [rep * size for rep, size in zip(reps, shape)])
+
+
+def roll(inp, shift, axis=None):
+    """Elements moved along ``axis`` by ``shift``, those that leave coming in at the other end."""
+    if axis is None:
+        return reshape(roll(flatten(inp), shift, 0), inp.shape)
+    shifts = shift if isinstance(shift, (tuple, list)) else (shift,)
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    for s, a in zip(shifts, axes):
+        a = resolve_axis("roll", a, inp.ndim)
+        size = inp.shape[a]
+        if size and s % size:
+            tail, head = split(inp, [size - s % size], a)
+            inp = concat([head, tail], a)
+    return inp
