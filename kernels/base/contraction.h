@@ -1,0 +1,164 @@
+// The register tile that matmul and the convolutions share: ROWS rows by PANELS panels of 16 columns.
+//
+// Rule (b): acc = fma(a, b, acc) with k ascending; total = total + acc at every multiple of kContractionBlock and at
+// the end. A tile keeps acc in registers and total in memory, so a contraction up to one block long (nearly all) pays
+// one addition of +0 an element, which also makes every zero result +0.
+#ifndef FERRULE_KERNELS_BASE_CONTRACTION_H_
+#define FERRULE_KERNELS_BASE_CONTRACTION_H_
+
+#include "kernels/base/callbacks.h"
+#include "kernels/base/vector.h"
+
+namespace ferrule::kernels {
+
+inline constexpr int64_t kContractionBlock = 4096;
+
+// The vector registers that accumulators may take, and the bytes of one. The rest hold panel vectors and a broadcast.
+#if defined(__AVX512F__)
+inline constexpr int kAccumulatorRegisters = 28, kRegisterBytes = 64, kMaxPanels = 3;
+#elif defined(__AVX2__)
+inline constexpr int kAccumulatorRegisters = 12, kRegisterBytes = 32, kMaxPanels = 1;
+#else
+inline constexpr int kAccumulatorRegisters = 24, kRegisterBytes = 16, kMaxPanels = 1;
+#endif
+
+constexpr int smaller(int a, int b) { return a < b ? a : b; }
+
+// The tallest tile of that many panels; no tile is taller than 14 (112, 56, 28, 14 and 7 split without a remainder).
+template <typename T>
+constexpr int max_rows(int panels) {
+  const int rows = smaller(14, kAccumulatorRegisters / (panels * 16 * static_cast<int>(sizeof(T)) / kRegisterBytes));
+  return panels == 3 ? smaller(8, rows) : rows;
+}
+// Several panels pay only while there are rows enough to reuse them.
+template <typename T>
+constexpr bool has_tile(int panels) {
+  return panels <= kMaxPanels && (panels == 1 || max_rows<T>(panels) >= 7);
+}
+
+template <typename T, int ROWS, int PANELS>
+struct Tile {
+  Vec<T> acc[ROWS][PANELS];
+
+  FERRULE_INLINE void clear() {
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+#pragma unroll
+      for (int p = 0; p < PANELS; ++p) acc[r][p] = Vec<T>{};
+    }
+  }
+
+  // One k for all rows: row r reads a[r * a_row_stride].
+  FERRULE_INLINE void step(const T* a, int64_t a_row_stride, const Vec<T> (&b)[PANELS]) {
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+      const Vec<T> broadcast = splat(a[r * a_row_stride]);
+#pragma unroll
+      for (int p = 0; p < PANELS; ++p) acc[r][p] = fused(broadcast, b[p], acc[r][p]);
+    }
+  }
+
+  // One k for the rows [first, last): the others have no element there. With constant bounds nothing is left of the
+  // comparisons.
+  FERRULE_INLINE void step_rows(const T* a, int64_t a_row_stride, const Vec<T> (&b)[PANELS], int64_t first,
+                                int64_t last) {
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+      if (r < first || r >= last) continue;
+      const Vec<T> broadcast = splat(a[r * a_row_stride]);
+#pragma unroll
+      for (int p = 0; p < PANELS; ++p) acc[r][p] = fused(broadcast, b[p], acc[r][p]);
+    }
+  }
+
+  // total = total + acc, where total is +0 the first time; acc becomes +0.
+  FERRULE_INLINE void flush(Vec<T> (&total)[ROWS][PANELS], bool first_time) {
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+#pragma unroll
+      for (int p = 0; p < PANELS; ++p) {
+        const Vec<T> before = first_time ? Vec<T>{} : total[r][p];
+        total[r][p] = before + acc[r][p];
+        acc[r][p] = Vec<T>{};
+      }
+    }
+  }
+};
+
+// Hands a finished tile to the store callback: row r goes to `row + r * row_step`; the last panel holds `last_count`
+// columns. The loops stay rolled so that the callback is inlined once or twice, not once a vector.
+template <typename T, int ROWS, int PANELS>
+FERRULE_INLINE void store_tile(void* ctx, FerruleStore store, const Vec<T> (&total)[ROWS][PANELS], int64_t row,
+                               int64_t row_step, int64_t col, int64_t last_count) {
+  const int full_panels = last_count == kLanes ? PANELS : PANELS - 1;
+#pragma clang loop unroll(disable)
+  for (int r = 0; r < ROWS; ++r) {
+#pragma clang loop unroll(disable)
+    for (int p = 0; p < full_panels; ++p) store(ctx, row + r * row_step, col + p * kLanes, kLanes, &total[r][p]);
+    if (last_count != kLanes) {
+      store(ctx, row + r * row_step, col + (PANELS - 1) * kLanes, last_count, &total[r][PANELS - 1]);
+    }
+  }
+}
+
+// Calls `run` with the compile-time tile height that `rows` names (1 .. 14, at most max_rows). After inlining into a
+// caller with constant shapes one instance is left. Where the height is known at run time only, a sequence of heights
+// 8, 4, 2, 1 bounds the code instead: run(std::integral_constant-like height, first row).
+template <int N>
+struct Height {
+  static constexpr int value = N;
+};
+
+template <typename T, int PANELS, typename Run>
+FERRULE_INLINE void with_height(int64_t rows, Run run) {
+  constexpr int kMax = max_rows<T>(PANELS);
+#define FERRULE_HEIGHT(N)                               \
+  case N:                                               \
+    if constexpr (N <= kMax) run(Height<N>{}, 0);       \
+    return;
+#define FERRULE_TWO_HEIGHTS(N, A, B)                    \
+  case N:                                               \
+    if constexpr (N <= kMax) {                          \
+      run(Height<A>{}, 0);                              \
+      run(Height<B>{}, A);                              \
+    }                                                   \
+    return;
+  if (__builtin_constant_p(rows)) {
+    switch (rows) {
+      FERRULE_HEIGHT(1)
+      FERRULE_HEIGHT(2)
+      FERRULE_HEIGHT(3)
+      FERRULE_HEIGHT(4)
+      FERRULE_HEIGHT(5)
+      FERRULE_HEIGHT(6)
+      FERRULE_HEIGHT(7)
+      FERRULE_HEIGHT(8)
+      FERRULE_TWO_HEIGHTS(9, 5, 4)
+      FERRULE_HEIGHT(10)
+      FERRULE_TWO_HEIGHTS(11, 6, 5)
+      FERRULE_HEIGHT(12)
+      FERRULE_TWO_HEIGHTS(13, 7, 6)
+      FERRULE_HEIGHT(14)
+      default:
+        return;
+    }
+  }
+#undef FERRULE_HEIGHT
+#undef FERRULE_TWO_HEIGHTS
+  constexpr int kStep = kMax >= 8 ? 8 : kMax >= 4 ? 4 : kMax >= 2 ? 2 : 1;
+  int64_t r = 0;
+  for (; r + kStep <= rows; r += kStep) run(Height<kStep>{}, r);
+  if constexpr (kStep > 4) {
+    if (r + 4 <= rows) run(Height<4>{}, r), r += 4;
+  }
+  if constexpr (kStep > 2) {
+    if (r + 2 <= rows) run(Height<2>{}, r), r += 2;
+  }
+  if constexpr (kStep > 1) {
+    if (r + 1 <= rows) run(Height<1>{}, r);
+  }
+}
+
+}  // namespace ferrule::kernels
+
+#endif  // FERRULE_KERNELS_BASE_CONTRACTION_H_

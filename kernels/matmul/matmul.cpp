@@ -1,0 +1,124 @@
+// Matrix products on packed or row-major right operands.
+#include "kernels/base/contraction.h"
+#include "kernels/base/define.h"
+#include "kernels/skeletons.h"
+
+namespace ferrule::kernels {
+namespace {
+
+template <typename T>
+struct Matmul {
+  void* ctx;
+  FerruleStore store;
+  const T* a;
+  int64_t a_row_stride, a_k_stride;
+  const T* b;
+  int64_t b_panel_stride, b_k_stride;
+  int64_t N, K;
+
+  // Rows [row, row + ROWS) of the panels [panel, panel + PANELS). RAGGED: one panel, of which only the first
+  // `last_count` columns may be read.
+  template <int ROWS, int PANELS, bool RAGGED>
+  FERRULE_LATE_INLINE void tile(int64_t row, int64_t panel, int64_t last_count) const {
+    Tile<T, ROWS, PANELS> tile;
+    Vec<T> total[ROWS][PANELS];
+    tile.clear();
+    if (K == 0) tile.flush(total, true);
+    for (int64_t block = 0; block < K; block += kContractionBlock) {
+      const int64_t end = block + kContractionBlock < K ? block + kContractionBlock : K;
+      const T* a_k = a + row * a_row_stride + block * a_k_stride;
+      const T* b_k = b + panel * b_panel_stride + block * b_k_stride;
+#pragma clang loop unroll(disable)
+      for (int64_t k = block; k < end; ++k) {
+        Vec<T> columns[PANELS];
+#pragma unroll
+        for (int p = 0; p < PANELS; ++p) {
+          // The panels are read once a tile, from the second-level cache: ask for them ahead of time.
+          if (!RAGGED) __builtin_prefetch(b_k + p * b_panel_stride + 8 * b_k_stride);
+          columns[p] = RAGGED ? load_first(b_k, last_count) : load(b_k + p * b_panel_stride);
+        }
+        tile.step(a_k, a_row_stride, columns);
+        a_k += a_k_stride;
+        b_k += b_k_stride;
+      }
+      tile.flush(total, block == 0);
+    }
+    store_tile<T, ROWS, PANELS>(ctx, store, total, row, 1, panel * kLanes, last_count);
+  }
+
+  template <int PANELS, bool RAGGED>
+  FERRULE_INLINE void rows_of(int64_t rows, int64_t row, int64_t panel, int64_t last_count) const {
+    with_height<T, PANELS>(rows, [&](auto height, int64_t first) __attribute__((always_inline)) {
+      tile<decltype(height)::value, PANELS, RAGGED>(row + first, panel, last_count);
+    });
+  }
+
+  // `rows` rows by `panels` panels, in strips as wide as PANELS.
+  template <int PANELS>
+  FERRULE_INLINE void strips(int64_t rows, int64_t row, int64_t panel, int64_t panels, bool padded) const {
+    const int64_t ragged = N % kLanes;
+    const bool last_is_ragged = ragged != 0 && (panel + panels) * kLanes > N;
+    // A ragged panel that may be read in full differs in the store only.
+    const int64_t wide = last_is_ragged && !padded ? panels - 1 : panels;
+    int64_t p = 0;
+    for (; p + PANELS <= wide; p += PANELS) {
+      const bool at_end = ragged != 0 && (panel + p + PANELS) * kLanes > N;
+      rows_of<PANELS, false>(rows, row, panel + p, at_end ? ragged : kLanes);
+    }
+    if constexpr (PANELS > 1) {
+      for (; p < wide; ++p) {
+        const bool at_end = ragged != 0 && (panel + p + 1) * kLanes > N;
+        rows_of<1, false>(rows, row, panel + p, at_end ? ragged : kLanes);
+      }
+    }
+    if (last_is_ragged && !padded) rows_of<1, true>(rows, row, panel + p, ragged);
+  }
+
+  template <int PANELS>
+  FERRULE_INLINE void run(int64_t M, int64_t tile_m, int64_t tile_panels, int64_t tile_begin, int64_t tile_end,
+                          bool padded) const {
+    const int64_t height = tile_m < max_rows<T>(PANELS) ? tile_m : max_rows<T>(PANELS);
+    const int64_t m_tiles = ceil_div(M, tile_m);
+    const int64_t all_panels = ceil_div(N, kLanes);
+    // Remainders that are constants when the shape is; `tail` is that of the last tile, or of every tile.
+    const int64_t tail = tile_m % height == 0 ? M % height : -1;
+    for (int64_t t = tile_begin; t < tile_end; ++t) {
+      const int64_t panel = t / m_tiles * tile_panels;
+      const int64_t panels = panel + tile_panels <= all_panels ? tile_panels : all_panels - panel;
+      const int64_t begin = t % m_tiles * tile_m;
+      const int64_t end = begin + tile_m <= M ? begin + tile_m : M;
+      int64_t row = begin;
+      for (; row + height <= end; row += height) strips<PANELS>(height, row, panel, panels, padded);
+      if (tail != 0 && row < end) strips<PANELS>(tail > 0 ? tail : end - row, row, panel, panels, padded);
+    }
+  }
+};
+
+template <typename T>
+FERRULE_INLINE void matmul(void* ctx, FerruleStore store, const T* a, int64_t a_row_stride, int64_t a_k_stride,
+                           const T* b, int64_t b_panel_stride, int64_t b_k_stride, int64_t b_padded, int64_t M,
+                           int64_t N, int64_t K, int64_t tile_m, int64_t tile_panels, int64_t tile_begin,
+                           int64_t tile_end) {
+  const Matmul<T> product{ctx, store, a, a_row_stride, a_k_stride, b, b_panel_stride, b_k_stride, N, K};
+  if constexpr (has_tile<T>(3)) {
+    if (tile_panels % 3 == 0) return product.template run<3>(M, tile_m, tile_panels, tile_begin, tile_end, b_padded);
+  }
+  if constexpr (has_tile<T>(2)) {
+    if (tile_panels % 2 == 0) return product.template run<2>(M, tile_m, tile_panels, tile_begin, tile_end, b_padded);
+  }
+  product.template run<1>(M, tile_m, tile_panels, tile_begin, tile_end, b_padded);
+}
+
+}  // namespace
+}  // namespace ferrule::kernels
+
+#define FERRULE_MATMUL(S, T)                                                                                       \
+  FERRULE_DEFINE(void, ferrule_matmul_##S)                                                                         \
+  (void* ctx, FerruleStore store, const T* a, int64_t a_row_stride, int64_t a_k_stride, const T* b,                \
+   int64_t b_panel_stride, int64_t b_k_stride, int64_t b_padded, int64_t M, int64_t N, int64_t K, int64_t tile_m,  \
+   int64_t tile_panels, int64_t tile_begin, int64_t tile_end, void*) {                                             \
+    ferrule::kernels::matmul<T>(ctx, store, a, a_row_stride, a_k_stride, b, b_panel_stride, b_k_stride, b_padded,  \
+                                M, N, K, tile_m, tile_panels, tile_begin, tile_end);                               \
+  }
+FERRULE_MATMUL(f32, float)
+FERRULE_MATMUL(f64, double)

@@ -1,0 +1,44 @@
+// Declares every skeleton: the functions that a generated kernel calls, and that bitcode.h delivers per target.
+//
+// skeletons.inc documents them. A skeleton is always inlined into its caller, so arguments that are constants there
+// (shapes, tile sizes, callbacks) leave no trace in the code.
+#ifndef FERRULE_KERNELS_SKELETONS_H_
+#define FERRULE_KERNELS_SKELETONS_H_
+
+#include <stdint.h>
+
+#include "kernels/base/callbacks.h"
+#include "kernels/base/kernel_args.h"
+
+// Definitions carry always_inline, and a suffix when tests build one skeleton for several instruction sets.
+#ifndef FERRULE_SYMBOL
+#define FERRULE_SYMBOL(name) name
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FERRULE_SKELETON(result, name, arguments) result FERRULE_SYMBOL(name) arguments;
+#include "kernels/skeletons.inc"
+#undef FERRULE_SKELETON
+
+#ifdef __cplusplus
+}  // extern "C"
+
+namespace ferrule::kernels {
+
+constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+constexpr int64_t matmul_tiles(int64_t M, int64_t N, int64_t tile_m, int64_t tile_panels) {
+  return ceil_div(M, tile_m) * ceil_div(ceil_div(N, 16), tile_panels);
+}
+
+constexpr int64_t conv_weight_gradient_tiles(int64_t groups, int64_t out_c, int64_t kernel_h, int64_t kernel_w) {
+  return groups * ceil_div(ceil_div(out_c / groups, 16), 2) * kernel_h * kernel_w;
+}
+
+}  // namespace ferrule::kernels
+#endif
+
+#endif  // FERRULE_KERNELS_SKELETONS_H_
