@@ -1,0 +1,315 @@
+//===- CodeImage.cpp - From LLVM IR to a position-independent image -------===//
+
+#include "codegen/emit/CodeImage.h"
+
+#include "kernels/bitcode.h"
+
+#include "lld/Common/Driver.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CodeGen.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Target/TargetOptions.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+
+#include <mutex>
+#include <set>
+
+LLD_HAS_DRIVER(elf)
+
+using namespace mlir::ferrule;
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+
+namespace {
+
+Error makeError(const llvm::Twine &message) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
+}
+
+void initializeTargets() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+  });
+}
+
+std::unique_ptr<llvm::TargetMachine>
+createTargetMachine(const CpuTarget &target, std::string &error) {
+  initializeTargets();
+  llvm::Triple triple(target.triple);
+  const llvm::Target *llvmTarget =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!llvmTarget)
+    return nullptr;
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  options.FunctionSections = false;
+  return std::unique_ptr<llvm::TargetMachine>(llvmTarget->createTargetMachine(
+      triple, target.cpu, target.features, options, llvm::Reloc::PIC_,
+      llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+}
+
+/// An always_inline callee is only inlined into a caller that has its CPU
+/// features, and vectors keep their width only where the caller asks for it.
+void stampTargetAttributes(llvm::Module &module, const CpuTarget &target) {
+  std::string width = std::to_string(target.vectorBits);
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", target.cpu);
+    function.removeFnAttr("target-features");
+    if (!target.features.empty())
+      function.addFnAttr("target-features", target.features);
+    function.addFnAttr("prefer-vector-width", width);
+    function.addFnAttr("min-legal-vector-width", width);
+    // Loops must stay loops: a memset or memcpy would be an import.
+    function.addFnAttr("no-builtins");
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+    function.removeFnAttr(llvm::Attribute::UWTable);
+  }
+}
+
+/// Links the kernel families that `module` calls, and makes all but
+/// `functions` internal.
+Error linkKernelFamilies(llvm::Module &module, const CpuTarget &target,
+                         llvm::ArrayRef<std::string> functions) {
+  const ::ferrule::kernels::BitcodeImage *image =
+      ::ferrule::kernels::find_bitcode(
+          std::string_view(target.name.data(), target.name.size()));
+  if (!image)
+    return makeError("no kernel bitcode was built for target " + target.name);
+  StringRef bytes(reinterpret_cast<const char *>(image->data), image->size);
+  auto library = llvm::getLazyBitcodeModule(
+      llvm::MemoryBufferRef(bytes, "kernels"), module.getContext());
+  if (!library)
+    return library.takeError();
+  (*library)->setTargetTriple(module.getTargetTriple());
+  (*library)->setDataLayout(module.getDataLayout());
+  if (llvm::Linker::linkModules(module, std::move(*library),
+                                llvm::Linker::LinkOnlyNeeded))
+    return makeError("linking the kernel bitcode failed");
+  // `__attribute__((used))` kept the skeletons in their bitcode file; here it
+  // would keep every one of them in the image.
+  for (StringRef name : {"llvm.used", "llvm.compiler.used"})
+    if (llvm::GlobalVariable *used = module.getGlobalVariable(name))
+      used->eraseFromParent();
+  std::set<StringRef> keep(functions.begin(), functions.end());
+  llvm::internalizeModule(module, [&](const llvm::GlobalValue &value) {
+    return keep.count(value.getName()) != 0;
+  });
+  return Error::success();
+}
+
+/// Inlines the skeletons, then the callbacks whose addresses became constants
+/// by that, then optimises. Code is vector code already: the loop and SLP
+/// vectorisers stay off, and loops unroll only where they say so.
+void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopInterleaving = false;
+  tuning.LoopVectorization = false;
+  tuning.SLPVectorization = false;
+  tuning.LoopUnrolling = false;
+  llvm::PassBuilder builder(&machine, tuning);
+  llvm::LoopAnalysisManager loopAnalyses;
+  llvm::FunctionAnalysisManager functionAnalyses;
+  llvm::CGSCCAnalysisManager sccAnalyses;
+  llvm::ModuleAnalysisManager moduleAnalyses;
+  builder.registerModuleAnalyses(moduleAnalyses);
+  builder.registerCGSCCAnalyses(sccAnalyses);
+  builder.registerFunctionAnalyses(functionAnalyses);
+  builder.registerLoopAnalyses(loopAnalyses);
+  builder.crossRegisterProxies(loopAnalyses, functionAnalyses, sccAnalyses,
+                               moduleAnalyses);
+
+  llvm::ModulePassManager passes;
+  for (int round = 0; round < 2; ++round) {
+    passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetimeIntrinsics=*/false));
+    passes.addPass(llvm::GlobalDCEPass());
+    llvm::FunctionPassManager cleanup;
+    cleanup.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+    cleanup.addPass(llvm::SimplifyCFGPass());
+    cleanup.addPass(llvm::InstCombinePass());
+    passes.addPass(
+        llvm::createModuleToFunctionPassAdaptor(std::move(cleanup)));
+  }
+  passes.addPass(
+      builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2));
+  passes.run(module, moduleAnalyses);
+}
+
+Error emitObject(llvm::Module &module, llvm::TargetMachine &machine,
+                 llvm::SmallVectorImpl<char> &object) {
+  llvm::raw_svector_ostream stream(object);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr,
+                                  llvm::CodeGenFileType::ObjectFile,
+                                  /*DisableVerify=*/true))
+    return makeError("the LLVM target cannot emit object files");
+  passes.run(module);
+  return Error::success();
+}
+
+/// lld reads and writes files: both live in memory-backed temporaries that are
+/// removed on every path.
+Expected<std::unique_ptr<llvm::MemoryBuffer>>
+linkSharedObject(StringRef object) {
+  int inputFd = -1;
+  llvm::SmallString<128> inputPath, outputPath;
+  if (std::error_code ec = llvm::sys::fs::createTemporaryFile(
+          "ferrule", "o", inputFd, inputPath))
+    return llvm::createStringError(ec, "cannot create a temporary file");
+  llvm::FileRemover removeInput(inputPath);
+  {
+    llvm::raw_fd_ostream stream(inputFd, /*shouldClose=*/true);
+    stream << object;
+    if (stream.has_error()) {
+      std::error_code ec = stream.error();
+      stream.clear_error();
+      return llvm::createStringError(ec, "cannot write " + inputPath);
+    }
+  }
+  if (std::error_code ec =
+          llvm::sys::fs::createTemporaryFile("ferrule", "so", outputPath))
+    return llvm::createStringError(ec, "cannot create a temporary file");
+  llvm::FileRemover removeOutput(outputPath);
+
+  std::string messages;
+  llvm::raw_string_ostream messageStream(messages);
+  std::string outputArg = outputPath.str().str();
+  std::string inputArg = inputPath.str().str();
+  const char *args[] = {
+      "ld.lld",      "-shared",          "--no-undefined",
+      "--hash-style=gnu",                "--build-id=none",
+      "--no-rosegment",                  "-z",
+      "max-page-size=4096",              "-z",
+      "norelro",     "--threads=1",      "-o",
+      outputArg.c_str(),                 inputArg.c_str()};
+  static std::mutex mutex; // lld keeps a global context while it links.
+  std::lock_guard<std::mutex> lock(mutex);
+  lld::Result result =
+      lld::lldMain(args, llvm::nulls(), messageStream,
+                   {{lld::Gnu, &lld::elf::link}});
+  if (result.retCode != 0)
+    return makeError("linking the generated kernels failed: " + messages);
+  auto buffer = llvm::MemoryBuffer::getFile(outputPath, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false,
+                                            /*IsVolatile=*/true);
+  if (!buffer)
+    return llvm::createStringError(buffer.getError(),
+                                   "cannot read " + outputPath);
+  return std::move(*buffer);
+}
+
+/// Copies the sections that kernels execute and read out of the linked file
+/// and finds the functions in them.
+Expected<CodeImage> flatten(llvm::MemoryBufferRef file,
+                            llvm::ArrayRef<std::string> functions) {
+  auto elf = llvm::object::ELF64LEObjectFile::create(file);
+  if (!elf)
+    return elf.takeError();
+  uint64_t begin = UINT64_MAX, end = 0;
+  auto isImagePart = [](StringRef name) {
+    return name.starts_with(".text") || name.starts_with(".rodata");
+  };
+  for (const llvm::object::SectionRef &section : elf->sections()) {
+    auto name = section.getName();
+    if (!name)
+      return name.takeError();
+    if (section.getSize() == 0)
+      continue;
+    if (name->starts_with(".rela") || name->starts_with(".data") ||
+        name->starts_with(".bss") || name->starts_with(".got"))
+      return makeError("the generated code has a section " + *name +
+                       ", which the loader does not support");
+    if (!isImagePart(*name))
+      continue;
+    begin = std::min(begin, section.getAddress());
+    end = std::max(end, section.getAddress() + section.getSize());
+  }
+  CodeImage image;
+  if (end == 0) // No kernel at all, e.g. a program that only copies.
+    return image;
+  begin &= ~uint64_t(4095); // Keeps every alignment up to a page.
+  image.bytes.assign(end - begin, 0);
+  for (const llvm::object::SectionRef &section : elf->sections()) {
+    auto name = section.getName();
+    if (!name)
+      return name.takeError();
+    if (section.getSize() == 0 || !isImagePart(*name))
+      continue;
+    auto contents = section.getContents();
+    if (!contents)
+      return contents.takeError();
+    std::copy(contents->begin(), contents->end(),
+              image.bytes.begin() + (section.getAddress() - begin));
+  }
+  llvm::StringMap<uint64_t> addresses;
+  for (const llvm::object::ELFSymbolRef &symbol :
+       elf->getDynamicSymbolIterators()) {
+    auto name = symbol.getName();
+    auto address = symbol.getAddress();
+    if (!name || !address)
+      return makeError("unreadable symbol in the generated code");
+    addresses[*name] = *address;
+  }
+  for (const std::string &function : functions) {
+    auto it = addresses.find(function);
+    if (it == addresses.end())
+      return makeError("kernel " + function + " is missing in the linked code");
+    image.offsets.push_back(it->second - begin);
+  }
+  return image;
+}
+
+} // namespace
+
+Expected<CodeImage>
+mlir::ferrule::compileCodeImage(StringRef moduleBitcode,
+                                llvm::ArrayRef<std::string> functions,
+                                const CpuTarget &target) {
+  std::string error;
+  std::unique_ptr<llvm::TargetMachine> machine =
+      createTargetMachine(target, error);
+  if (!machine)
+    return makeError("target " + target.name + ": " + error);
+  llvm::LLVMContext context;
+  auto module = llvm::parseBitcodeFile(
+      llvm::MemoryBufferRef(moduleBitcode, "program"), context);
+  if (!module)
+    return module.takeError();
+  (*module)->setTargetTriple(machine->getTargetTriple());
+  (*module)->setDataLayout(machine->createDataLayout());
+  if (Error linkError = linkKernelFamilies(**module, target, functions))
+    return std::move(linkError);
+  stampTargetAttributes(**module, target);
+  optimize(**module, *machine);
+  llvm::SmallVector<char, 0> object;
+  if (Error emitError = emitObject(**module, *machine, object))
+    return std::move(emitError);
+  auto linked = linkSharedObject(StringRef(object.data(), object.size()));
+  if (!linked)
+    return linked.takeError();
+  return flatten((*linked)->getMemBufferRef(), functions);
+}

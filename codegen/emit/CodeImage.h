@@ -1,0 +1,61 @@
+//===- CodeImage.h - From LLVM IR to a position-independent image -*- C++ -*-===//
+//
+// Turns the LLVM module that holds all generated kernels into machine code for
+// one CPU target: links the kernel families' bitcode, optimises, emits an
+// object, links it with lld in process and flattens the result.
+//
+//===----------------------------------------------------------------------===//
+#ifndef FERRULE_CODEGEN_EMIT_CODEIMAGE_H
+#define FERRULE_CODEGEN_EMIT_CODEIMAGE_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mlir::ferrule {
+
+/// What the code generator knows about a CPU target.
+struct CpuTarget {
+  /// The name in artifacts and options: "x86-64-v3", "x86-64-v4".
+  llvm::StringRef name;
+  llvm::StringRef triple;
+  llvm::StringRef cpu;
+  /// Extra LLVM features, comma separated.
+  llvm::StringRef features;
+  /// Bits of the vector registers that the generated code may use.
+  unsigned vectorBits;
+  /// Register tile of the contraction micro-kernels: rows, and panels of 16
+  /// columns side by side.
+  unsigned tileRows, tilePanels;
+};
+
+/// All CPU targets, worst first within an architecture.
+llvm::ArrayRef<CpuTarget> getCpuTargets();
+
+/// The target called `name`, or null.
+const CpuTarget *findCpuTarget(llvm::StringRef name);
+
+/// The name of the best target that this machine runs.
+llvm::StringRef getHostTargetName();
+
+struct CodeImage {
+  /// Code and read-only data; needs no relocation and imports nothing.
+  std::vector<uint8_t> bytes;
+  /// Position of each requested function in `bytes`.
+  std::vector<uint64_t> offsets;
+};
+
+/// Compiles `moduleBitcode`, LLVM bitcode that defines `functions`, for
+/// `target`. Thread-safe. Fails if a symbol stays undefined, naming it, or if
+/// the image would need relocations or writable data.
+llvm::Expected<CodeImage> compileCodeImage(llvm::StringRef moduleBitcode,
+                                           llvm::ArrayRef<std::string> functions,
+                                           const CpuTarget &target);
+
+} // namespace mlir::ferrule
+
+#endif // FERRULE_CODEGEN_EMIT_CODEIMAGE_H
