@@ -52,7 +52,7 @@ def print_memory(program):
     plans = {entry: program.memory(entry) for entry in program.entries}
     print(f"{'entry':<12} {'peak':>12} {'lower bound':>12} {'naive sum':>12}  bytes, for any batch up to 64")
     for entry, plan in plans.items():
-        print(f"{entry:<12} {plan.peak:>12,} {plan.lower_bound:>12,} {plan.naive:>12,}")
+        print(f"{entry:<12} {plan['peak']:>12,} {plan['lower_bound']:>12,} {plan['naive']:>12,}")
     return plans
 
 
@@ -114,8 +114,8 @@ def main():
 
     print(json.dumps({
         "test_accuracy": round(accuracy, 4), "train_seconds": round(train_seconds, 3), "compile_seconds": round(compile_seconds, 3),
-        **sizes, "peak_bytes": max(plan.peak for plan in plans.values()),
-        "lower_bound_bytes": max(plan.lower_bound for plan in plans.values()),
+        **sizes, "peak_bytes": max(plan["peak"] for plan in plans.values()),
+        "lower_bound_bytes": max(plan["lower_bound"] for plan in plans.values()),
     }))  # fmt: skip
     if not same or accuracy < WANTED_ACCURACY:
         sys.exit(f"the demo failed: accuracy {accuracy:.4f} (wanted {WANTED_ACCURACY}), same bits: {same}")

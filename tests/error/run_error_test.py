@@ -46,7 +46,7 @@ def test_dim(session):
 
 
 def test_dtype(session):
-    refused(lambda: session.run("predict", images(2, 1, 8, 8, dtype="float64")), "image", "f64", "f32", error=ExecutionError)
+    refused(lambda: session.run("predict", images(2, 1, 8, 8, dtype="float64")), "image", "float64", "float32", error=ExecutionError)
 
 
 @pytest.mark.parametrize("batch", (0, 65, 1000))
