@@ -1,0 +1,154 @@
+#include "runtime/program/cpu_features.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
+namespace ferrule::runtime {
+namespace {
+
+struct Level {
+  const char* name;
+  const char* features;  // separated by blanks
+};
+
+#if defined(__x86_64__)
+
+constexpr char kArchitecture[] = "x86-64";
+
+#define FERRULE_X86_64_V2 "cx16 sahf popcnt sse3 ssse3 sse4.1 sse4.2"
+#define FERRULE_X86_64_V3 FERRULE_X86_64_V2 " avx avx2 bmi bmi2 f16c fma lzcnt movbe xsave"
+#define FERRULE_X86_64_V4 FERRULE_X86_64_V3 " avx512f avx512bw avx512cd avx512dq avx512vl"
+
+constexpr Level kLevels[] = {
+    {"x86-64", ""},
+    {"x86-64-v2", FERRULE_X86_64_V2},
+    {"x86-64-v3", FERRULE_X86_64_V3},
+    {"x86-64-v4", FERRULE_X86_64_V4},
+    {"x86-64-v4-vnni", FERRULE_X86_64_V4 " avx512vnni"},
+};
+
+// Where CPUID reports a feature, and which register state the operating system must save for it.
+struct Feature {
+  const char* name;
+  uint32_t leaf;  // subleaf 0
+  char reg;       // 'b', 'c' or 'd'
+  uint8_t bit;
+  uint8_t state;  // bits of XCR0
+};
+
+constexpr uint8_t kYmmState = 0x06, kZmmState = 0xe6;
+
+constexpr Feature kFeatures[] = {
+    {"sse", 1, 'd', 25, 0},           {"sse2", 1, 'd', 26, 0},         {"sse3", 1, 'c', 0, 0},
+    {"pclmul", 1, 'c', 1, 0},         {"ssse3", 1, 'c', 9, 0},         {"fma", 1, 'c', 12, kYmmState},
+    {"cx16", 1, 'c', 13, 0},          {"sse4.1", 1, 'c', 19, 0},       {"sse4.2", 1, 'c', 20, 0},
+    {"movbe", 1, 'c', 22, 0},         {"popcnt", 1, 'c', 23, 0},       {"aes", 1, 'c', 25, 0},
+    {"xsave", 1, 'c', 27, 0},         {"avx", 1, 'c', 28, kYmmState},  {"f16c", 1, 'c', 29, kYmmState},
+    {"bmi", 7, 'b', 3, 0},            {"avx2", 7, 'b', 5, kYmmState},  {"bmi2", 7, 'b', 8, 0},
+    {"avx512f", 7, 'b', 16, kZmmState},   {"avx512dq", 7, 'b', 17, kZmmState},
+    {"avx512cd", 7, 'b', 28, kZmmState},  {"avx512bw", 7, 'b', 30, kZmmState},
+    {"avx512vl", 7, 'b', 31, kZmmState},  {"avx512vnni", 7, 'c', 11, kZmmState},
+    {"sahf", 0x80000001, 'c', 0, 0},  {"lzcnt", 0x80000001, 'c', 5, 0},
+};
+
+uint64_t saved_register_state() {
+  uint32_t a, b, c, d;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || (c & bit_OSXSAVE) == 0) return 0;
+  uint32_t low, high;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return uint64_t{high} << 32 | low;
+}
+
+bool has_feature(const char* name, size_t length) {
+  for (const Feature& feature : kFeatures) {
+    if (strlen(feature.name) != length || memcmp(feature.name, name, length) != 0) continue;
+    uint32_t a, b, c, d;
+    if (!__get_cpuid_count(feature.leaf, 0, &a, &b, &c, &d)) return false;
+    const uint32_t word = feature.reg == 'b' ? b : feature.reg == 'c' ? c : d;
+    return (word >> feature.bit & 1) != 0 && (saved_register_state() & feature.state) == feature.state;
+  }
+  return false;
+}
+
+#elif defined(__aarch64__)
+
+constexpr char kArchitecture[] = "aarch64";
+constexpr Level kLevels[] = {{"aarch64", "neon fp-armv8"}, {"aarch64-dotprod", "neon fp-armv8 dotprod"}};
+
+bool has_feature(const char* name, size_t length) {
+  const auto is = [&](const char* other) { return strlen(other) == length && memcmp(other, name, length) == 0; };
+  if (is("neon") || is("fp-armv8")) return true;  // part of the base architecture
+#if defined(__linux__)
+  constexpr unsigned long kDotProduct = 1ul << 20;  // HWCAP_ASIMDDP
+  if (is("dotprod")) return (getauxval(AT_HWCAP) & kDotProduct) != 0;
+#endif
+  return false;
+}
+
+#else
+
+constexpr char kArchitecture[] = "an architecture without code generation";
+constexpr Level kLevels[] = {{"", ""}};
+
+bool has_feature(const char*, size_t) { return false; }
+
+#endif
+
+// Calls each blank-separated word until one fails; on failure *out_missing points at it.
+bool has_all_features(const char* features, const char** out_missing, int* out_length) {
+  while (*features != '\0') {
+    const size_t length = strcspn(features, " ");
+    if (length != 0 && !has_feature(features, length)) {
+      *out_missing = features;
+      *out_length = static_cast<int>(length);
+      return false;
+    }
+    features += length;
+    features += strspn(features, " ");
+  }
+  return true;
+}
+
+Status missing(const char* target, const char* feature, int length) {
+  return Status::error(StatusCode::kUnsupported, "target '%s' needs the CPU feature '%.*s', which this machine lacks",
+                       target, length, feature);
+}
+
+}  // namespace
+
+bool cpu_has_feature(const char* feature) { return has_feature(feature, strlen(feature)); }
+
+Status check_target_runs(const schema::Target& target) {
+  const char* name = target.name()->c_str();
+  const size_t architecture = strlen(kArchitecture);
+  if (strncmp(name, kArchitecture, architecture) != 0 ||
+      (name[architecture] != '\0' && name[architecture] != '-')) {
+    return Status::error(StatusCode::kUnsupported, "target '%s' is not for this machine, which is %s", name,
+                         kArchitecture);
+  }
+  bool known = false;
+  for (const Level& level : kLevels) {
+    if (strcmp(level.name, name) != 0) continue;
+    known = true;
+    const char* feature;
+    int length;
+    if (!has_all_features(level.features, &feature, &length)) return missing(name, feature, length);
+  }
+  if (!known) {
+    return Status::error(StatusCode::kUnsupported, "target '%s' is not known to this runtime", name);
+  }
+  for (const flatbuffers::String* feature : *target.features()) {
+    if (!has_feature(feature->c_str(), feature->size())) {
+      return missing(name, feature->c_str(), static_cast<int>(feature->size()));
+    }
+  }
+  return Status();
+}
+
+}  // namespace ferrule::runtime

@@ -1,0 +1,78 @@
+#include "serialize/writer/artifact_layout.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "serialize/schema/schema_hash.h"
+#include "serialize/schema/sha256.h"
+
+namespace ferrule::serialize {
+namespace {
+
+uint64_t align_up(uint64_t value, uint64_t alignment) { return (value + alignment - 1) & ~(alignment - 1); }
+
+}  // namespace
+
+std::vector<uint8_t> frame_artifact(const std::vector<Segment>& segments) {
+  const uint64_t header_size = artifact_header_size(segments.size());
+  std::vector<uint64_t> offsets;
+  std::vector<SegmentEntry> directory;
+  uint64_t end = header_size;
+  for (const Segment& segment : segments) {
+    offsets.push_back(align_up(end, segment.alignment));
+    end = offsets.back() + segment.bytes.size();
+    SegmentEntry entry = {};
+    entry.kind = static_cast<uint32_t>(segment.kind);
+    std::memcpy(entry.name, segment.name.data(), std::min(segment.name.size(), sizeof entry.name - 1));
+    entry.size = segment.bytes.size();
+    entry.alignment = segment.alignment;
+    sha256(segment.bytes.data(), segment.bytes.size(), entry.sha256);
+    directory.push_back(entry);
+  }
+  ArtifactHeader header = {};
+  std::memcpy(header.magic, kArtifactMagic, sizeof header.magic);
+  header.format_version = kFormatVersion;
+  header.minimum_reader_version = kMinimumReaderVersion;
+  header.total_size = end;
+  header.header_size = static_cast<uint32_t>(header_size);
+  header.segment_count = static_cast<uint32_t>(segments.size());
+  std::memcpy(header.schema_hash, kSchemaHash, sizeof header.schema_hash);
+  sha256(directory.data(), directory.size() * sizeof(SegmentEntry), header.root_hash);
+
+  std::vector<uint8_t> artifact(end, 0);
+  uint8_t* at = artifact.data();
+  std::memcpy(at, &header, sizeof header);
+  at += sizeof header;
+  std::memcpy(at, offsets.data(), offsets.size() * sizeof(uint64_t));
+  at += offsets.size() * sizeof(uint64_t);
+  std::memcpy(at, directory.data(), directory.size() * sizeof(SegmentEntry));
+  for (size_t i = 0; i < segments.size(); ++i) {
+    const std::vector<uint8_t>& bytes = segments[i].bytes;
+    if (!bytes.empty()) std::memcpy(artifact.data() + offsets[i], bytes.data(), bytes.size());
+  }
+  return artifact;
+}
+
+bool reseal_artifact(std::vector<uint8_t>& artifact) {
+  if (artifact.size() < sizeof(ArtifactHeader)) return false;
+  ArtifactHeader header;
+  std::memcpy(&header, artifact.data(), sizeof header);
+  const uint64_t count = header.segment_count;
+  if (count > kMaximumSegments || artifact_header_size(count) > artifact.size()) return false;
+  const uint8_t* offsets = artifact.data() + sizeof header;
+  uint8_t* directory = artifact.data() + sizeof header + count * sizeof(uint64_t);
+  for (uint64_t i = 0; i < count; ++i) {
+    uint64_t offset;
+    SegmentEntry entry;
+    std::memcpy(&offset, offsets + i * sizeof offset, sizeof offset);
+    std::memcpy(&entry, directory + i * sizeof entry, sizeof entry);
+    if (offset == 0 || entry.size > artifact.size() || offset > artifact.size() - entry.size) continue;
+    sha256(artifact.data() + offset, entry.size, entry.sha256);
+    std::memcpy(directory + i * sizeof entry, &entry, sizeof entry);
+  }
+  sha256(directory, count * sizeof(SegmentEntry), header.root_hash);
+  std::memcpy(artifact.data(), &header, sizeof header);
+  return true;
+}
+
+}  // namespace ferrule::serialize
