@@ -35,16 +35,17 @@ extern "C" {
 
 typedef enum FerruleStatusCode {
   kFerruleOk = 0,
-  kFerruleInvalidArgument = 1,  // a wrong input, name, shape, dtype, dim or option; the call had no effect
-  kFerruleNotFound = 2,         // no file, entry, variable or target of that name
-  kFerruleInvalidArtifact = 3,  // the file is truncated, edited or foreign
-  kFerruleUnsupported = 4,      // another format version, or no target that this machine supports
-  kFerruleOutOfMemory = 5,
-  kFerruleIoError = 6,          // the operating system refused a read or a write
-  kFerruleExecutionError = 7,   // a kernel met a bad value, e.g. an index out of range
-  kFerruleIncompleteState = 8,  // an earlier run failed after it had begun to change variables: load a checkpoint or reset
+  kFerruleInvalidArgument = 1,     // a wrong name, rank, shape, dtype, dim, count or option
+  kFerruleNotFound = 2,            // no file, entry, variable or target of that name; the sentence lists what there is
+  kFerruleOutOfMemory = 3,
+  kFerruleIoError = 4,             // the operating system refused a read or a write; the sentence holds its reason
+  kFerruleInvalidArtifact = 5,     // the artifact or checkpoint is truncated, edited or foreign
+  kFerruleVersionMismatch = 6,     // the artifact is of another format version; both are named
+  kFerruleUnsupported = 7,         // no target that this machine supports
+  kFerruleFailedPrecondition = 8,  // an earlier run failed after it had begun to change variables: load or reset
   kFerruleCancelled = 9,
-  kFerruleInternal = 10         // a broken promise of the library itself
+  kFerruleKernelError = 10,        // a kernel refused a value, e.g. an index out of range
+  kFerruleInternal = 11            // a bug in Ferrule
 } FerruleStatusCode;
 
 typedef struct FerruleStatus FerruleStatus;

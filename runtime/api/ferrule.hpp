@@ -1,0 +1,334 @@
+// The C++17 face of runtime/api/ferrule.h: header only, no exceptions, no RTTI.
+//
+//   auto program = ferrule::Program::open("net.fer");
+//   if (!program) return fail(program.status().message());
+//   auto session = ferrule::Session::create(*program);
+//   ferrule::Tensor loss;
+//   ferrule::Status status = session->run("train_step", {image, label}, {&loss});
+//
+// What can fail returns a Status, or a Result that holds a value or a Status; both convert to bool (true: ok). Objects own
+// what they name and move, but do not copy. The rules on threads and lifetimes are those of ferrule.h.
+#ifndef FERRULE_RUNTIME_API_FERRULE_HPP_
+#define FERRULE_RUNTIME_API_FERRULE_HPP_
+
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/api/ferrule.h"
+
+namespace ferrule {
+
+class [[nodiscard]] Status {
+ public:
+  Status() = default;
+  // Takes over what a C function returned.
+  explicit Status(FerruleStatus* status) : status_(status) {}
+
+  bool ok() const { return status_ == nullptr; }
+  explicit operator bool() const { return ok(); }
+  FerruleStatusCode code() const { return ferrule_status_code(status_.get()); }
+  const char* message() const { return ferrule_status_message(status_.get()); }
+
+ private:
+  struct Release {
+    void operator()(FerruleStatus* status) const { ferrule_status_release(status); }
+  };
+  std::unique_ptr<FerruleStatus, Release> status_;
+};
+
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : value_(std::move(value)) {}
+  Result(Status status) : status_(std::move(status)) {}
+
+  bool ok() const { return value_.has_value(); }
+  explicit operator bool() const { return ok(); }
+  const Status& status() const { return status_; }
+  // Only if ok().
+  T& operator*() { return *value_; }
+  const T& operator*() const { return *value_; }
+  T* operator->() { return &*value_; }
+  const T* operator->() const { return &*value_; }
+
+ private:
+  std::optional<T> value_;
+  Status status_;
+};
+
+// The FerruleDataType of a C++ type. bool is one byte; float16 and bfloat16 have no C++ type here.
+template <typename T>
+struct DataTypeOf;
+template <>
+struct DataTypeOf<double> { static constexpr FerruleDataType value{2, 64, 1}; };
+template <>
+struct DataTypeOf<float> { static constexpr FerruleDataType value{2, 32, 1}; };
+template <>
+struct DataTypeOf<int64_t> { static constexpr FerruleDataType value{0, 64, 1}; };
+template <>
+struct DataTypeOf<int32_t> { static constexpr FerruleDataType value{0, 32, 1}; };
+template <>
+struct DataTypeOf<int16_t> { static constexpr FerruleDataType value{0, 16, 1}; };
+template <>
+struct DataTypeOf<int8_t> { static constexpr FerruleDataType value{0, 8, 1}; };
+template <>
+struct DataTypeOf<uint64_t> { static constexpr FerruleDataType value{1, 64, 1}; };
+template <>
+struct DataTypeOf<uint32_t> { static constexpr FerruleDataType value{1, 32, 1}; };
+template <>
+struct DataTypeOf<uint16_t> { static constexpr FerruleDataType value{1, 16, 1}; };
+template <>
+struct DataTypeOf<uint8_t> { static constexpr FerruleDataType value{1, 8, 1}; };
+template <>
+struct DataTypeOf<bool> { static constexpr FerruleDataType value{6, 8, 1}; };
+
+// An owned dense row-major array.
+class Tensor {
+ public:
+  Tensor() = default;
+  // Zeros.
+  Tensor(FerruleDataType dtype, std::vector<int64_t> shape)
+      : dtype_(dtype), shape_(std::move(shape)), bytes_(byte_size_of(dtype_, shape_)) {}
+  // A copy of `values`, as many as the shape says.
+  template <typename T>
+  static Tensor copy_of(std::vector<int64_t> shape, const T* values) {
+    Tensor tensor(DataTypeOf<T>::value, std::move(shape));
+    if (!tensor.bytes_.empty()) std::memcpy(tensor.bytes_.data(), values, tensor.bytes_.size());
+    return tensor;
+  }
+
+  FerruleDataType dtype() const { return dtype_; }
+  const std::vector<int64_t>& shape() const { return shape_; }
+  uint64_t byte_size() const { return bytes_.size(); }
+  int64_t element_count() const {
+    int64_t count = 1;
+    for (const int64_t size : shape_) count *= size;
+    return count;
+  }
+  void* raw() { return bytes_.data(); }
+  const void* raw() const { return bytes_.data(); }
+  // Null if T is not the tensor's element type.
+  template <typename T>
+  T* data() {
+    return is<T>() ? reinterpret_cast<T*>(bytes_.data()) : nullptr;
+  }
+  template <typename T>
+  const T* data() const {
+    return is<T>() ? reinterpret_cast<const T*>(bytes_.data()) : nullptr;
+  }
+  template <typename T>
+  bool is() const {
+    constexpr FerruleDataType wanted = DataTypeOf<T>::value;
+    return dtype_.code == wanted.code && dtype_.bits == wanted.bits && dtype_.lanes == 1;
+  }
+
+ private:
+  static size_t byte_size_of(FerruleDataType dtype, const std::vector<int64_t>& shape) {
+    size_t bits = dtype.bits;
+    for (const int64_t size : shape) bits *= static_cast<size_t>(size);
+    return (bits + 7) / 8;
+  }
+
+  FerruleDataType dtype_{2, 32, 1};
+  std::vector<int64_t> shape_{0};
+  std::vector<uint8_t> bytes_;
+};
+
+// An input: memory of the caller, or a Tensor. Nothing is copied; what it refers to must live as long as the call.
+class TensorView {
+ public:
+  TensorView(const Tensor& tensor) : TensorView(tensor.dtype(), tensor.shape(), tensor.raw(), tensor.byte_size()) {}
+  template <typename T>
+  TensorView(const std::vector<int64_t>& shape, const T* data)
+      : TensorView(DataTypeOf<T>::value, shape, data, sizeof(T) * product(shape)) {}
+  TensorView(FerruleDataType dtype, const std::vector<int64_t>& shape, const void* data, uint64_t byte_size) {
+    tensor_.struct_size = sizeof(tensor_);
+    tensor_.data = const_cast<void*>(data);
+    tensor_.byte_size = byte_size;
+    tensor_.dtype = dtype;
+    tensor_.rank = static_cast<uint32_t>(shape.size());
+    tensor_.shape = shape.data();
+  }
+  const FerruleTensor& c() const { return tensor_; }
+
+ private:
+  static uint64_t product(const std::vector<int64_t>& shape) {
+    uint64_t count = 1;
+    for (const int64_t size : shape) count *= static_cast<uint64_t>(size);
+    return count;
+  }
+
+  FerruleTensor tensor_{};
+};
+
+class Program {
+ public:
+  struct Options {
+    FerruleVerify verify = kFerruleVerifyStructure;
+    const uint8_t* expected_sha256 = nullptr;  // 32 bytes, or null
+  };
+
+  static Result<Program> open(const std::string& path) { return open(path, Options()); }
+  static Result<Program> open(const std::string& path, const Options& options) {
+    const FerruleProgramOptions c{sizeof(c), options.verify, options.expected_sha256};
+    FerruleProgram* program = nullptr;
+    Status status(ferrule_program_open(path.c_str(), &c, &program));
+    if (!status) return Result<Program>(std::move(status));
+    return Program(program);
+  }
+  static Result<Program> open_bytes(const void* data, uint64_t byte_size) {
+    return open_bytes(data, byte_size, Options());
+  }
+  static Result<Program> open_bytes(const void* data, uint64_t byte_size, const Options& options) {
+    const FerruleProgramOptions c{sizeof(c), options.verify, options.expected_sha256};
+    FerruleProgram* program = nullptr;
+    Status status(ferrule_program_open_bytes(data, byte_size, &c, &program));
+    if (!status) return Result<Program>(std::move(status));
+    return Program(program);
+  }
+
+  FerruleProgramInfo info() const { return query<FerruleProgramInfo>(ferrule_program_info); }
+  // Indices below the counts in info() and in the entry's info.
+  FerruleTargetInfo target(uint32_t index) const { return query<FerruleTargetInfo>(ferrule_program_target, index); }
+  FerruleEntryInfo entry(uint32_t index) const { return query<FerruleEntryInfo>(ferrule_program_entry, index); }
+  FerruleDimInfo dim(uint32_t entry, uint32_t index) const {
+    return query<FerruleDimInfo>(ferrule_program_dim, entry, index);
+  }
+  FerruleTensorInfo input(uint32_t entry, uint32_t index) const {
+    return query<FerruleTensorInfo>(ferrule_program_input, entry, index);
+  }
+  FerruleTensorInfo output(uint32_t entry, uint32_t index) const {
+    return query<FerruleTensorInfo>(ferrule_program_output, entry, index);
+  }
+  FerruleVariableInfo variable(uint32_t index) const {
+    return query<FerruleVariableInfo>(ferrule_program_variable, index);
+  }
+  Result<uint32_t> find_entry(const std::string& name) const { return find(ferrule_program_find_entry, name); }
+  Result<uint32_t> find_variable(const std::string& name) const { return find(ferrule_program_find_variable, name); }
+
+  FerruleProgram* c() const { return program_.get(); }
+
+ private:
+  explicit Program(FerruleProgram* program) : program_(program) {}
+  template <typename Info, typename Function, typename... Indices>
+  Info query(Function function, Indices... indices) const {
+    Info info{};
+    info.struct_size = sizeof(info);
+    ferrule_status_release(function(program_.get(), indices..., &info));
+    return info;
+  }
+  template <typename Function>
+  Result<uint32_t> find(Function function, const std::string& name) const {
+    uint32_t index = 0;
+    Status status(function(program_.get(), name.c_str(), &index));
+    if (!status) return Result<uint32_t>(std::move(status));
+    return index;
+  }
+
+  struct Release {
+    void operator()(FerruleProgram* program) const { ferrule_program_release(program); }
+  };
+  std::unique_ptr<FerruleProgram, Release> program_;
+};
+
+class Session {
+ public:
+  struct Options {
+    uint32_t thread_count = 0;       // 0: as many as the CPUs of the process
+    const char* target = nullptr;    // null: the best that the machine supports
+    const Session* share = nullptr;  // null, or a session whose variables this one uses
+    const FerruleAllocator* allocator = nullptr;
+    const FerruleThreadPool* thread_pool = nullptr;
+  };
+
+  static Result<Session> create(const Program& program) { return create(program, Options()); }
+  static Result<Session> create(const Program& program, const Options& options) {
+    FerruleSessionOptions c{};
+    c.struct_size = sizeof(c);
+    c.thread_count = options.thread_count;
+    c.target = options.target;
+    c.share = options.share == nullptr ? nullptr : options.share->c();
+    c.allocator = options.allocator;
+    c.thread_pool = options.thread_pool;
+    FerruleSession* session = nullptr;
+    Status status(ferrule_session_create(program.c(), &c, &session));
+    if (!status) return Result<Session>(std::move(status));
+    return Session(session);
+  }
+
+  // Inputs and outputs in the entry's order; the outputs get dtype, shape and values.
+  Status run(const std::string& entry, std::initializer_list<TensorView> inputs, std::initializer_list<Tensor*> outputs) {
+    return run(entry, inputs.begin(), inputs.size(), outputs.begin(), outputs.size());
+  }
+  Status run(const std::string& entry, const std::vector<TensorView>& inputs, const std::vector<Tensor*>& outputs) {
+    return run(entry, inputs.data(), inputs.size(), outputs.data(), outputs.size());
+  }
+  void cancel() { ferrule_session_cancel(session_.get()); }
+
+  FerruleSessionInfo info() const {
+    FerruleSessionInfo info{};
+    info.struct_size = sizeof(info);
+    ferrule_status_release(ferrule_session_info(session_.get(), &info));
+    return info;
+  }
+
+  // Logical row-major values; the byte size must be the variable's.
+  Status get_variable(const std::string& name, void* data, uint64_t byte_size) const {
+    return Status(ferrule_session_get_variable(session_.get(), name.c_str(), data, byte_size));
+  }
+  Status set_variable(const std::string& name, const void* data, uint64_t byte_size) {
+    return Status(ferrule_session_set_variable(session_.get(), name.c_str(), data, byte_size));
+  }
+  Status save_checkpoint(const std::string& path, FerruleTrainingPosition position = {}) const {
+    position.struct_size = sizeof(position);
+    return Status(ferrule_session_save_checkpoint(session_.get(), path.c_str(), &position));
+  }
+  Status load_checkpoint(const std::string& path, FerruleTrainingPosition* out_position = nullptr) {
+    if (out_position != nullptr) out_position->struct_size = sizeof(*out_position);
+    return Status(ferrule_session_load_checkpoint(session_.get(), path.c_str(), out_position));
+  }
+  Status reset() { return Status(ferrule_session_reset(session_.get())); }
+
+  FerruleSession* c() const { return session_.get(); }
+
+ private:
+  explicit Session(FerruleSession* session) : session_(session) {}
+
+  Status run(const std::string& entry, const TensorView* inputs, size_t input_count, Tensor* const* outputs,
+             size_t output_count) {
+    std::vector<FerruleTensor> in, out(output_count);
+    in.reserve(input_count);
+    for (size_t i = 0; i < input_count; ++i) in.push_back(inputs[i].c());
+    for (FerruleTensor& tensor : out) tensor.struct_size = sizeof(tensor);
+    const auto in_count = static_cast<uint32_t>(input_count), out_count = static_cast<uint32_t>(output_count);
+    Status status(ferrule_session_output_shapes(session_.get(), entry.c_str(), in.data(), in_count, out.data(), out_count));
+    if (!status) return status;
+    for (size_t i = 0; i < output_count; ++i) {
+      Tensor& tensor = *outputs[i];
+      const std::vector<int64_t> shape(out[i].shape, out[i].shape + out[i].rank);
+      // A buffer of the right size is used again.
+      if (tensor.shape() != shape || !same(tensor.dtype(), out[i].dtype)) tensor = Tensor(out[i].dtype, shape);
+      out[i].data = tensor.raw();
+      out[i].byte_size = tensor.byte_size();
+    }
+    return Status(ferrule_session_run(session_.get(), entry.c_str(), in.data(), in_count, out.data(), out_count));
+  }
+  static bool same(FerruleDataType a, FerruleDataType b) {
+    return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
+  }
+
+  struct Release {
+    void operator()(FerruleSession* session) const { ferrule_session_release(session); }
+  };
+  std::unique_ptr<FerruleSession, Release> session_;
+};
+
+}  // namespace ferrule
+
+#endif  // FERRULE_RUNTIME_API_FERRULE_HPP_

@@ -1,0 +1,67 @@
+// What the opaque types of ferrule.h are, and the rules for structs that begin with `struct_size`.
+#ifndef FERRULE_RUNTIME_API_HANDLES_H_
+#define FERRULE_RUNTIME_API_HANDLES_H_
+
+#include <string.h>
+
+#include "runtime/api/ferrule.h"
+#include "runtime/base/status.h"
+#include "runtime/executor/session.h"
+#include "runtime/program/program.h"
+
+// Made by to_c; the sentence follows the struct.
+struct FerruleStatus {
+  FerruleStatusCode code;
+  const char* message;
+};
+
+// The tables hold what the `*Info` structs point to and the artifact does not store in that form.
+struct FerruleProgram {
+  ferrule::runtime::Program* program = nullptr;
+  // Inputs, then outputs, entry after entry; `first_tensor[e]`: where entry e begins.
+  ferrule::runtime::Array<uint32_t> first_tensor;
+  ferrule::runtime::Array<int64_t> tensor_shapes;    // kMaximumRank a tensor
+  ferrule::runtime::Array<char> tensor_texts;        // kShapeTextBytes a tensor
+  ferrule::runtime::Array<int64_t> variable_shapes;  // kMaximumRank a variable
+  ferrule::runtime::Array<uint32_t> first_alias;     // one a variable, into aliases
+  ferrule::runtime::Array<const char*> aliases;
+};
+
+struct FerruleSession {
+  ferrule::runtime::Session* session = nullptr;
+  // The tensors of the call in progress, as many as the largest entry has.
+  ferrule::runtime::Array<ferrule::runtime::TensorRef> inputs;
+  ferrule::runtime::Array<ferrule::runtime::TensorRef> outputs;
+};
+
+namespace ferrule::runtime {
+
+inline constexpr size_t kShapeTextBytes = 128;
+
+// Null when ok.
+FerruleStatus* to_c(const Status& status);
+
+inline Status invalid_argument(const char* sentence) {
+  return Status::error(StatusCode::kInvalidArgument, "%s", sentence);
+}
+
+// The caller's struct, as much of it as the caller knows; the rest is zero. Null gives all zeros.
+template <typename T>
+T read_struct(const T* from) {
+  T result{};
+  if (from != nullptr) memcpy(&result, from, from->struct_size < sizeof(T) ? from->struct_size : sizeof(T));
+  return result;
+}
+
+// As much of `from` as the caller has room for; the caller's struct_size stays.
+template <typename T>
+void write_struct(const T& from, T* out) {
+  constexpr size_t kBegin = sizeof(out->struct_size);
+  const size_t end = out->struct_size < sizeof(T) ? out->struct_size : sizeof(T);
+  if (end > kBegin)
+    memcpy(reinterpret_cast<char*>(out) + kBegin, reinterpret_cast<const char*>(&from) + kBegin, end - kBegin);
+}
+
+}  // namespace ferrule::runtime
+
+#endif  // FERRULE_RUNTIME_API_HANDLES_H_

@@ -1,0 +1,261 @@
+#include <stdlib.h>
+
+#include <new>
+
+#include "runtime/api/handles.h"
+#include "runtime/api/shape_text.h"
+#include "runtime/program/layout.h"
+#include "serialize/schema/artifact_header.h"
+
+using namespace ferrule::runtime;
+namespace schema = ferrule::schema;
+
+namespace {
+
+const schema::Program& metadata(const FerruleProgram* program) { return *program->program->metadata(); }
+
+Status check_index(const char* what, uint32_t index, uint32_t count) {
+  if (index < count) return Status();
+  return Status::error(StatusCode::kInvalidArgument, "%s number %u does not exist: there are %u", what, index, count);
+}
+
+FerruleDataType to_c(const schema::DataType& dtype) { return {dtype.code(), dtype.bits(), dtype.lanes()}; }
+
+void destroy(FerruleProgram* program) {
+  if (program->program != nullptr) program->program->release();
+  program->~FerruleProgram();
+  free(program);
+}
+
+void describe_tensor(FerruleProgram& tables, const schema::Entry& entry, const schema::TensorSpec& spec,
+                     uint32_t tensor) {
+  int64_t* shape = tables.tensor_shapes.data() + size_t{tensor} * kMaximumRank;
+  for (uint32_t axis = 0; axis < spec.shape()->size(); ++axis) {
+    const schema::Expression& size = *entry.expressions()->Get(spec.shape()->Get(axis));
+    shape[axis] = size.kind() == schema::ExpressionKind_constant ? size.value() : -1;
+  }
+  write_shape_text(entry, spec, tables.tensor_texts.data() + size_t{tensor} * kShapeTextBytes, kShapeTextBytes);
+}
+
+Status describe_tensors(FerruleProgram& tables) {
+  const schema::Program& program = metadata(&tables);
+  const Allocator& allocator = system_allocator();
+  FERRULE_RETURN_IF_ERROR(tables.first_tensor.allocate(allocator, program.entries()->size(), "the table of entries"));
+  uint32_t count = 0;
+  for (uint32_t e = 0; e < program.entries()->size(); ++e) {
+    const schema::Entry& entry = *program.entries()->Get(e);
+    tables.first_tensor[e] = count;
+    count += entry.inputs()->size() + entry.outputs()->size();
+  }
+  FERRULE_RETURN_IF_ERROR(tables.tensor_shapes.allocate(allocator, size_t{count} * kMaximumRank, "the table of shapes"));
+  FERRULE_RETURN_IF_ERROR(
+      tables.tensor_texts.allocate(allocator, size_t{count} * kShapeTextBytes, "the table of shapes"));
+  uint32_t tensor = 0;
+  for (const schema::Entry* entry : *program.entries()) {
+    for (const schema::TensorSpec* spec : *entry->inputs()) describe_tensor(tables, *entry, *spec, tensor++);
+    for (const schema::TensorSpec* spec : *entry->outputs()) describe_tensor(tables, *entry, *spec, tensor++);
+  }
+  return Status();
+}
+
+Status describe_variables(FerruleProgram& tables) {
+  const auto& variables = *metadata(&tables).variables();
+  const Allocator& allocator = system_allocator();
+  FERRULE_RETURN_IF_ERROR(tables.first_alias.allocate(allocator, variables.size(), "the table of variables"));
+  FERRULE_RETURN_IF_ERROR(
+      tables.variable_shapes.allocate(allocator, size_t{variables.size()} * kMaximumRank, "the table of variables"));
+  uint32_t aliases = 0;
+  for (uint32_t v = 0; v < variables.size(); ++v) {
+    const schema::Variable& variable = *variables.Get(v);
+    tables.first_alias[v] = aliases;
+    aliases += variable.aliases()->size();
+    for (uint32_t axis = 0; axis < variable.shape()->size(); ++axis)
+      tables.variable_shapes[size_t{v} * kMaximumRank + axis] = variable.shape()->Get(axis);
+  }
+  FERRULE_RETURN_IF_ERROR(tables.aliases.allocate(allocator, aliases, "the table of variables"));
+  uint32_t next = 0;
+  for (const schema::Variable* variable : variables)
+    for (const flatbuffers::String* alias : *variable->aliases()) tables.aliases[next++] = alias->c_str();
+  return Status();
+}
+
+// `open`: Program::open or Program::open_memory, bound to its arguments.
+template <typename Open>
+FerruleStatus* open_program(const FerruleProgramOptions* options, FerruleProgram** out_program, const Open& open) {
+  const FerruleProgramOptions known = read_struct(options);
+  if (known.verify != kFerruleVerifyStructure && known.verify != kFerruleVerifyAll)
+    return to_c(invalid_argument("verify must be kFerruleVerifyStructure or kFerruleVerifyAll"));
+  OpenOptions open_options;
+  open_options.verify_weights = known.verify == kFerruleVerifyAll;
+  open_options.expected_sha256 = known.expected_sha256;
+  void* memory = malloc(sizeof(FerruleProgram));
+  if (memory == nullptr) return to_c(Status::error(StatusCode::kOutOfMemory, "out of memory: the program"));
+  auto* program = new (memory) FerruleProgram();
+  Status status = open(open_options, &program->program);
+  if (status.ok()) status = describe_tensors(*program);
+  if (status.ok()) status = describe_variables(*program);
+  if (!status.ok()) {
+    destroy(program);
+    return to_c(status);
+  }
+  *out_program = program;
+  return nullptr;
+}
+
+uint64_t segment_bytes(const Program& program, ferrule::serialize::SegmentKind kind, const char* name) {
+  uint64_t total = 0;
+  for (uint32_t i = 0; i < program.segment_count(); ++i) {
+    const SegmentInfo segment = program.segment(i);
+    if (segment.kind == static_cast<uint32_t>(kind) && (name == nullptr || strcmp(segment.name, name) == 0))
+      total += segment.byte_size;
+  }
+  return total;
+}
+
+FerruleStatus* tensor_info(const FerruleProgram* program, uint32_t entry_index, uint32_t index, bool output,
+                           FerruleTensorInfo* out_info) {
+  const Status found = check_index("entry", entry_index, metadata(program).entries()->size());
+  if (!found.ok()) return to_c(found);
+  const schema::Entry& entry = *metadata(program).entries()->Get(entry_index);
+  const auto& specs = output ? *entry.outputs() : *entry.inputs();
+  const Status status = check_index(output ? "output" : "input", index, specs.size());
+  if (!status.ok()) return to_c(status);
+  const schema::TensorSpec& spec = *specs.Get(index);
+  const size_t tensor = program->first_tensor[entry_index] + (output ? entry.inputs()->size() : 0) + index;
+  FerruleTensorInfo info{};
+  info.name = spec.name()->c_str();
+  info.dtype = to_c(*spec.dtype());
+  info.rank = spec.shape()->size();
+  info.shape = program->tensor_shapes.data() + tensor * kMaximumRank;
+  info.shape_text = program->tensor_texts.data() + tensor * kShapeTextBytes;
+  write_struct(info, out_info);
+  return nullptr;
+}
+
+bool is_assigned(const schema::Program& program, uint32_t variable) {
+  for (const schema::Entry* entry : *program.entries())
+    for (const uint32_t assigned : *entry->assigned_variables())
+      if (assigned == variable) return true;
+  return false;
+}
+
+}  // namespace
+
+FerruleStatus* ferrule_program_open(const char* path, const FerruleProgramOptions* options,
+                                    FerruleProgram** out_program) {
+  return open_program(options, out_program, [path](const OpenOptions& open_options, Program** out) {
+    return Program::open(path, open_options, out);
+  });
+}
+
+FerruleStatus* ferrule_program_open_bytes(const void* data, uint64_t byte_size, const FerruleProgramOptions* options,
+                                          FerruleProgram** out_program) {
+  return open_program(options, out_program, [data, byte_size](const OpenOptions& open_options, Program** out) {
+    return Program::open_memory(data, byte_size, /*copy=*/true, open_options, out);
+  });
+}
+
+void ferrule_program_release(FerruleProgram* program) {
+  if (program != nullptr) destroy(program);
+}
+
+FerruleStatus* ferrule_program_info(const FerruleProgram* program, FerruleProgramInfo* out_info) {
+  const schema::Program& data = metadata(program);
+  FerruleProgramInfo info{};
+  info.producer = data.producer()->c_str();
+  memcpy(info.root_sha256, program->program->root_sha256(), sizeof(info.root_sha256));
+  info.entry_count = data.entries()->size();
+  info.variable_count = data.variables()->size();
+  info.target_count = data.targets()->size();
+  for (const schema::Arena* arena : *data.arenas()) info.arena_bytes += arena->byte_size();
+  info.scratch_bytes = data.scratch_bytes();
+  info.file_bytes = program->program->file_byte_size();
+  info.weight_bytes = program->program->weights_byte_size();
+  info.code_bytes = segment_bytes(*program->program, ferrule::serialize::SegmentKind::kCode, nullptr);
+  write_struct(info, out_info);
+  return nullptr;
+}
+
+FerruleStatus* ferrule_program_target(const FerruleProgram* program, uint32_t index, FerruleTargetInfo* out_info) {
+  const Status status = check_index("target", index, metadata(program).targets()->size());
+  if (!status.ok()) return to_c(status);
+  FerruleTargetInfo info{};
+  info.name = metadata(program).targets()->Get(index)->name()->c_str();
+  info.code_bytes = segment_bytes(*program->program, ferrule::serialize::SegmentKind::kCode, info.name);
+  uint32_t target;
+  info.supported = program->program->select_target(info.name, &target).ok() ? 1 : 0;
+  write_struct(info, out_info);
+  return nullptr;
+}
+
+FerruleStatus* ferrule_program_entry(const FerruleProgram* program, uint32_t index, FerruleEntryInfo* out_info) {
+  const Status status = check_index("entry", index, metadata(program).entries()->size());
+  if (!status.ok()) return to_c(status);
+  const schema::Entry& entry = *metadata(program).entries()->Get(index);
+  FerruleEntryInfo info{};
+  info.name = entry.name()->c_str();
+  info.signature = entry.signature()->c_str();
+  info.input_count = entry.inputs()->size();
+  info.output_count = entry.outputs()->size();
+  info.dim_count = entry.dims()->size();
+  info.assigned_count = entry.assigned_variables()->size();
+  info.peak_bytes = entry.peak_bytes();
+  info.lower_bound_bytes = entry.lower_bound_bytes();
+  info.naive_bytes = entry.naive_bytes();
+  write_struct(info, out_info);
+  return nullptr;
+}
+
+FerruleStatus* ferrule_program_find_entry(const FerruleProgram* program, const char* name, uint32_t* out_index) {
+  return to_c(program->program->find_entry(name, out_index));
+}
+
+FerruleStatus* ferrule_program_dim(const FerruleProgram* program, uint32_t entry_index, uint32_t index,
+                                   FerruleDimInfo* out_info) {
+  const Status found = check_index("entry", entry_index, metadata(program).entries()->size());
+  if (!found.ok()) return to_c(found);
+  const auto& dims = *metadata(program).entries()->Get(entry_index)->dims();
+  const Status status = check_index("dim", index, dims.size());
+  if (!status.ok()) return to_c(status);
+  const schema::Dim& dim = *dims.Get(index);
+  FerruleDimInfo info{};
+  info.name = dim.name()->c_str();
+  info.min = dim.min();
+  info.max = dim.max();
+  info.multiple_of = dim.multiple_of();
+  write_struct(info, out_info);
+  return nullptr;
+}
+
+FerruleStatus* ferrule_program_input(const FerruleProgram* program, uint32_t entry, uint32_t index,
+                                     FerruleTensorInfo* out_info) {
+  return tensor_info(program, entry, index, /*output=*/false, out_info);
+}
+
+FerruleStatus* ferrule_program_output(const FerruleProgram* program, uint32_t entry, uint32_t index,
+                                      FerruleTensorInfo* out_info) {
+  return tensor_info(program, entry, index, /*output=*/true, out_info);
+}
+
+FerruleStatus* ferrule_program_variable(const FerruleProgram* program, uint32_t index, FerruleVariableInfo* out_info) {
+  const Status status = check_index("variable", index, metadata(program).variables()->size());
+  if (!status.ok()) return to_c(status);
+  const schema::Variable& variable = *metadata(program).variables()->Get(index);
+  FerruleVariableInfo info{};
+  info.name = variable.name()->c_str();
+  info.role = variable.role()->c_str();
+  info.dtype = to_c(*variable.dtype());
+  info.rank = variable.shape()->size();
+  info.shape = program->variable_shapes.data() + size_t{index} * kMaximumRank;
+  info.byte_size = logical_byte_size(variable);
+  info.trainable = variable.trainable() ? 1 : 0;
+  info.assigned = is_assigned(metadata(program), index) ? 1 : 0;
+  info.alias_count = variable.aliases()->size();
+  info.aliases = program->aliases.data() + program->first_alias[index];
+  write_struct(info, out_info);
+  return nullptr;
+}
+
+FerruleStatus* ferrule_program_find_variable(const FerruleProgram* program, const char* name, uint32_t* out_index) {
+  return to_c(program->program->find_variable(name, out_index));
+}

@@ -1,0 +1,204 @@
+#include <stdlib.h>
+
+#include <new>
+#include <type_traits>
+
+#include "runtime/api/handles.h"
+#include "runtime/executor/checkpoint.h"
+#include "runtime/program/layout.h"
+
+using namespace ferrule::runtime;
+namespace schema = ferrule::schema;
+
+namespace {
+
+void* allocate_from_caller(void* context, size_t byte_size, size_t alignment) {
+  const auto* allocator = static_cast<const FerruleAllocator*>(context);
+  return allocator->allocate(allocator->context, byte_size, alignment);
+}
+
+void return_to_caller(void* context, void* memory, size_t byte_size) {
+  const auto* allocator = static_cast<const FerruleAllocator*>(context);
+  allocator->release(allocator->context, memory, byte_size);
+}
+
+void destroy(FerruleSession* session) {
+  Session::destroy(session->session);
+  session->~FerruleSession();
+  free(session);
+}
+
+Status allocate_tensors(FerruleSession& session) {
+  uint32_t inputs = 0, outputs = 0;
+  for (const schema::Entry* entry : *session.session->program().metadata()->entries()) {
+    if (entry->inputs()->size() > inputs) inputs = entry->inputs()->size();
+    if (entry->outputs()->size() > outputs) outputs = entry->outputs()->size();
+  }
+  FERRULE_RETURN_IF_ERROR(session.inputs.allocate(system_allocator(), inputs, "the table of inputs"));
+  return session.outputs.allocate(system_allocator(), outputs, "the table of outputs");
+}
+
+// The stride is the first element's struct_size: the caller may know a longer or a shorter struct.
+template <typename T>
+T* element(T* first, uint32_t index) {
+  using Byte = std::conditional_t<std::is_const_v<T>, const char, char>;
+  return reinterpret_cast<T*>(reinterpret_cast<Byte*>(first) + first->struct_size * index);
+}
+
+// As many as the table holds; with another count the session refuses the call before it looks at them.
+void read_tensors(const FerruleTensor* tensors, uint32_t count, Array<TensorRef>& out) {
+  for (uint32_t i = 0; i < count && i < out.size(); ++i) {
+    const FerruleTensor tensor = read_struct(element(tensors, i));
+    out[i].data = tensor.data;
+    out[i].byte_size = tensor.byte_size;
+    out[i].dtype = schema::DataType(tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes);
+    out[i].rank = tensor.rank;
+    out[i].shape = tensor.shape;
+  }
+}
+
+void write_tensors(const Array<TensorRef>& from, FerruleTensor* tensors, uint32_t count, bool with_data) {
+  for (uint32_t i = 0; i < count; ++i) {
+    FerruleTensor* out = element(tensors, i);
+    FerruleTensor tensor = read_struct(out);
+    if (with_data) tensor.data = from[i].data;
+    tensor.byte_size = from[i].byte_size;
+    tensor.dtype = {from[i].dtype.code(), from[i].dtype.bits(), from[i].dtype.lanes()};
+    tensor.rank = from[i].rank;
+    tensor.shape = from[i].shape;
+    write_struct(tensor, out);
+  }
+}
+
+Status call(FerruleSession& session, const char* entry, const FerruleTensor* inputs, uint32_t input_count,
+            FerruleTensor* outputs, uint32_t output_count, bool run) {
+  uint32_t index;
+  FERRULE_RETURN_IF_ERROR(session.session->program().find_entry(entry, &index));
+  // A forgotten struct_size would otherwise read one tensor again and again.
+  if ((input_count != 0 && inputs->struct_size < sizeof(size_t)) ||
+      (output_count != 0 && outputs->struct_size < sizeof(size_t)))
+    return invalid_argument("struct_size of a FerruleTensor must be sizeof(FerruleTensor)");
+  read_tensors(inputs, input_count, session.inputs);
+  read_tensors(outputs, output_count, session.outputs);
+  if (run)
+    FERRULE_RETURN_IF_ERROR(
+        session.session->run(index, session.inputs.data(), input_count, session.outputs.data(), output_count));
+  else
+    FERRULE_RETURN_IF_ERROR(session.session->output_shapes(index, session.inputs.data(), input_count,
+                                                           session.outputs.data(), output_count));
+  write_tensors(session.outputs, outputs, output_count, /*with_data=*/run);
+  return Status();
+}
+
+// The variable of that name, whose values must have `byte_size` bytes.
+Status find_variable(const FerruleSession& session, const char* name, uint64_t byte_size, uint32_t* out_variable) {
+  const Program& program = session.session->program();
+  FERRULE_RETURN_IF_ERROR(program.find_variable(name, out_variable));
+  const uint64_t needed = logical_byte_size(*program.metadata()->variables()->Get(*out_variable));
+  if (byte_size == needed) return Status();
+  return Status::error(StatusCode::kInvalidArgument, "variable '%s' has %llu bytes, but the buffer has %llu", name,
+                       static_cast<unsigned long long>(needed), static_cast<unsigned long long>(byte_size));
+}
+
+}  // namespace
+
+FerruleStatus* ferrule_session_create(FerruleProgram* program, const FerruleSessionOptions* options,
+                                      FerruleSession** out_session) {
+  const FerruleSessionOptions known = read_struct(options);
+  SessionOptions session_options;
+  session_options.thread_count = known.thread_count;
+  session_options.target = known.target;
+  if (known.share != nullptr) session_options.share = &known.share->session->variables();
+  if (known.allocator != nullptr) {
+    if (known.allocator->allocate == nullptr || known.allocator->release == nullptr)
+      return to_c(invalid_argument("the caller's allocator lacks `allocate` or `release`"));
+    session_options.allocator = {allocate_from_caller, return_to_caller, const_cast<FerruleAllocator*>(known.allocator)};
+  }
+  ThreadPoolInterface pool{};
+  if (known.thread_pool != nullptr) {
+    pool = {known.thread_pool->context, known.thread_pool->thread_count, known.thread_pool->parallel_for};
+    session_options.thread_pool = &pool;
+  }
+  void* memory = malloc(sizeof(FerruleSession));
+  if (memory == nullptr) return to_c(Status::error(StatusCode::kOutOfMemory, "out of memory: the session"));
+  auto* session = new (memory) FerruleSession();
+  Status status = Session::create(program->program, session_options, &session->session);
+  if (status.ok()) status = allocate_tensors(*session);
+  if (!status.ok()) {
+    destroy(session);
+    return to_c(status);
+  }
+  *out_session = session;
+  return nullptr;
+}
+
+void ferrule_session_release(FerruleSession* session) {
+  if (session != nullptr) destroy(session);
+}
+
+FerruleStatus* ferrule_session_info(const FerruleSession* session, FerruleSessionInfo* out_info) {
+  const Session& inner = *session->session;
+  FerruleSessionInfo info{};
+  info.target = inner.target_name();
+  info.thread_count = inner.thread_count();
+  info.arena_bytes = inner.arena_byte_size();
+  info.scratch_bytes = inner.scratch_byte_size();
+  info.variable_bytes = inner.variables().private_byte_size();
+  info.state_complete = inner.variables().complete() ? 1 : 0;
+  write_struct(info, out_info);
+  return nullptr;
+}
+
+FerruleStatus* ferrule_session_run(FerruleSession* session, const char* entry, const FerruleTensor* inputs,
+                                   uint32_t input_count, FerruleTensor* outputs, uint32_t output_count) {
+  return to_c(call(*session, entry, inputs, input_count, outputs, output_count, /*run=*/true));
+}
+
+FerruleStatus* ferrule_session_output_shapes(FerruleSession* session, const char* entry, const FerruleTensor* inputs,
+                                             uint32_t input_count, FerruleTensor* outputs, uint32_t output_count) {
+  return to_c(call(*session, entry, inputs, input_count, outputs, output_count, /*run=*/false));
+}
+
+void ferrule_session_cancel(FerruleSession* session) { session->session->cancel(); }
+
+FerruleStatus* ferrule_session_get_variable(FerruleSession* session, const char* name, void* data, uint64_t byte_size) {
+  uint32_t variable;
+  const Status status = find_variable(*session, name, byte_size, &variable);
+  if (status.ok()) session->session->variables().get(variable, data);
+  return to_c(status);
+}
+
+FerruleStatus* ferrule_session_set_variable(FerruleSession* session, const char* name, const void* data,
+                                            uint64_t byte_size) {
+  uint32_t variable;
+  const Status status = find_variable(*session, name, byte_size, &variable);
+  return to_c(status.ok() ? session->session->variables().set(variable, data) : status);
+}
+
+FerruleStatus* ferrule_session_save_checkpoint(FerruleSession* session, const char* path,
+                                               const FerruleTrainingPosition* position) {
+  const FerruleTrainingPosition known = read_struct(position);
+  const TrainingPosition inner{known.seed, known.epoch, known.sample, known.step};
+  return to_c(save_checkpoint(session->session->variables(), path, inner, session->session->allocator()));
+}
+
+FerruleStatus* ferrule_session_load_checkpoint(FerruleSession* session, const char* path,
+                                               FerruleTrainingPosition* out_position) {
+  TrainingPosition inner;
+  const Status status =
+      load_checkpoint(session->session->variables(), path, &inner, session->session->allocator());
+  if (status.ok() && out_position != nullptr) {
+    FerruleTrainingPosition position{};
+    position.seed = inner.seed;
+    position.epoch = inner.epoch;
+    position.sample = inner.sample;
+    position.step = inner.step;
+    write_struct(position, out_position);
+  }
+  return to_c(status);
+}
+
+FerruleStatus* ferrule_session_reset(FerruleSession* session) {
+  session->session->variables().reset();
+  return nullptr;
+}

@@ -1,0 +1,126 @@
+// The instruction loop.
+#include <string.h>
+
+#include "runtime/device/cpu/floating_point.h"
+#include "runtime/executor/session.h"
+
+namespace ferrule::runtime {
+
+// What the chunks of one kernel call share. Chunk i of n computes tiles [tiles * i / n, tiles * (i + 1) / n).
+struct Session::Launch {
+  FerruleKernelFunction function;
+  FerruleKernelArgs args;  // but for thread, tile range, scratch and error
+  int64_t tiles;
+  uint32_t chunk_count;
+  uint8_t* scratch;
+  uint64_t scratch_stride;
+  ChunkError* errors;
+
+  static void run_chunk(void* context, uint32_t index) {
+    const Launch& launch = *static_cast<const Launch*>(context);
+    // The calling thread is in the scope of the whole run; a worker has its own state, or its owner's.
+    FloatingPointScope scope;
+    const int64_t quotient = launch.tiles / launch.chunk_count, remainder = launch.tiles % launch.chunk_count;
+    const int64_t i = index;
+    FerruleKernelArgs args = launch.args;
+    args.thread = index;
+    args.tile_begin = quotient * i + (i < remainder ? i : remainder);
+    args.tile_end = args.tile_begin + quotient + (i < remainder ? 1 : 0);
+    args.scratch = launch.scratch == nullptr ? nullptr : launch.scratch + launch.scratch_stride * index;
+    ChunkError& error = launch.errors[index];
+    error.error = FerruleKernelError{};
+    args.error = &error.error;
+    error.result = launch.function(&args);
+  }
+};
+
+Status Session::execute(const schema::Entry& entry) {
+  FloatingPointScope scope;
+  parallel_.begin_run();
+  Status status;
+  bool changed_state = false;
+  for (const schema::InstructionNode* node : *entry.blocks()->Get(0)->instructions()) {
+    if (cancelled_.load(std::memory_order_relaxed)) {
+      status = Status::error(StatusCode::kCancelled, "entry '%s' was cancelled", entry.name()->c_str());
+      break;
+    }
+    changed_state |= writes_variable(entry, *node);
+    if (const schema::KernelCall* call = node->instruction_as_KernelCall())
+      status = call_kernel(entry, *call);
+    else
+      copy(*node->instruction_as_Copy());
+    if (!status.ok()) break;
+  }
+  parallel_.end_run();
+  if (!status.ok() && changed_state) {
+    variables_->mark_incomplete();
+    status.append("; variables had been changed already, so the state is incomplete: load a checkpoint or reset the "
+                  "session");
+  }
+  return status;
+}
+
+Status Session::call_kernel(const schema::Entry& entry, const schema::KernelCall& call) {
+  const int64_t tiles = values_[call.tiles()];
+  if (tiles == 0) return Status();
+  for (uint32_t i = 0; i < call.operands()->size(); ++i) operands_[i] = address(*call.operands()->Get(i));
+  for (uint32_t i = 0; i < call.dims()->size(); ++i) kernel_dims_[i] = values_[call.dims()->Get(i)];
+
+  Launch launch{};
+  launch.function = kernels_[call.kernel()];
+  launch.args.size = sizeof(FerruleKernelArgs);
+  launch.args.buffers = operands_.data();
+  launch.args.dims = kernel_dims_.data();
+  launch.args.params = call.params()->size() == 0 ? nullptr : call.params()->data();
+  launch.tiles = tiles;
+  launch.chunk_count = tiles < parallel_.width() ? static_cast<uint32_t>(tiles) : parallel_.width();
+  launch.scratch = scratch_.data();
+  launch.scratch_stride = scratch_stride_;
+  launch.errors = errors_.data();
+  parallel_.run(launch.chunk_count, Launch::run_chunk, &launch);
+
+  for (uint32_t i = 0; i < launch.chunk_count; ++i)
+    if (errors_[i].result != 0) return kernel_error(entry, call, launch.chunk_count);
+  return Status();
+}
+
+// Of all chunks that failed, the one with the lowest position: the same one for every number of threads.
+Status Session::kernel_error(const schema::Entry& entry, const schema::KernelCall& call, uint32_t chunk_count) const {
+  const ChunkError* first = nullptr;
+  for (uint32_t i = 0; i < chunk_count; ++i) {
+    if (errors_[i].result == 0) continue;
+    if (first == nullptr || errors_[i].error.position < first->error.position) first = &errors_[i];
+  }
+  const char* name = program_->metadata()->kernels()->Get(call.kernel())->name()->c_str();
+  const char* location = program_->location(call.location());
+  const char* prefix = location[0] == '\0' ? "" : " at ";
+  if (first->result != kFerruleKernelIndexOutOfRange)
+    return Status::error(StatusCode::kKernelError, "entry '%s', kernel '%s'%s%s failed with code %d",
+                         entry.name()->c_str(), name, prefix, location, first->result);
+  return Status::error(StatusCode::kKernelError,
+                       "entry '%s', kernel '%s'%s%s: the index %lld at position %lld is out of range: it must be below "
+                       "%lld",
+                       entry.name()->c_str(), name, prefix, location, static_cast<long long>(first->error.value),
+                       static_cast<long long>(first->error.position), static_cast<long long>(first->error.limit));
+}
+
+void Session::copy(const schema::Copy& copy) {
+  uint8_t* target = address(*copy.target());
+  const uint8_t* source = address(*copy.source());
+  const int64_t byte_size = values_[copy.byte_size()];
+  if (target != source && byte_size > 0) memcpy(target, source, static_cast<size_t>(byte_size));
+}
+
+bool Session::writes_variable(const schema::Entry& entry, const schema::InstructionNode& node) const {
+  const auto is_variable = [&entry](const schema::Operand& operand) {
+    return entry.buffers()->Get(operand.buffer())->storage() == schema::Storage_variable;
+  };
+  if (const schema::KernelCall* call = node.instruction_as_KernelCall()) {
+    for (uint32_t i = 0; i < call->output_count(); ++i)
+      if (is_variable(*call->operands()->Get(i))) return true;
+    return false;
+  }
+  return is_variable(*node.instruction_as_Copy()->target());
+}
+
+}  // namespace ferrule::runtime

@@ -1,0 +1,129 @@
+#include "runtime/executor/session.h"
+
+#include <new>
+
+#include "runtime/program/layout.h"
+
+namespace ferrule::runtime {
+
+Status Session::create(Program* program, const SessionOptions& options, Session** out_session) {
+  if (options.share != nullptr && &options.share->program() != program)
+    return Status::error(StatusCode::kInvalidArgument, "`share` is a session of another program");
+  const Allocator& allocator = options.allocator;
+  void* memory = allocator.allocate(allocator.context, sizeof(Session), alignof(Session));
+  if (memory == nullptr) return Status::error(StatusCode::kOutOfMemory, "out of memory: the session");
+  auto* session = new (memory) Session();
+  program->retain();
+  session->program_ = program;
+  session->allocator_ = allocator;
+  const Status status = session->initialize(options);
+  if (!status.ok()) {
+    destroy(session);
+    return status;
+  }
+  *out_session = session;
+  return Status();
+}
+
+void Session::destroy(Session* session) {
+  if (session == nullptr) return;
+  Program* program = session->program_;
+  if (session->variables_ != nullptr) session->variables_->release();
+  const Allocator allocator = session->allocator_;
+  session->~Session();
+  allocator.deallocate(allocator.context, session, sizeof(Session));
+  program->release();
+}
+
+Status Session::initialize(const SessionOptions& options) {
+  FERRULE_RETURN_IF_ERROR(program_->select_target(options.target, &target_));
+  FERRULE_RETURN_IF_ERROR(parallel_.initialize(options.thread_count, options.thread_pool));
+  FERRULE_RETURN_IF_ERROR(allocate_arenas());
+  FERRULE_RETURN_IF_ERROR(allocate_tables());
+  if (options.share == nullptr) return VariableStore::create(program_, allocator_, &variables_);
+  options.share->retain();
+  variables_ = options.share;
+  return Status();
+}
+
+Status Session::allocate_arenas() {
+  const schema::Program& program = *program_->metadata();
+  FERRULE_RETURN_IF_ERROR(arena_offsets_.allocate(allocator_, program.arenas()->size(), "the table of arenas"));
+  uint64_t total = 0, alignment = kBlockAlignment;
+  for (uint32_t a = 0; a < arena_offsets_.size(); ++a) {
+    const schema::Arena& arena = *program.arenas()->Get(a);
+    if (arena.alignment() > alignment) alignment = arena.alignment();
+    if (!checked_align(total, arena.alignment() < kBlockAlignment ? kBlockAlignment : arena.alignment(), &total))
+      return Status::error(StatusCode::kOutOfMemory, "out of memory: the arenas do not fit the address space");
+    arena_offsets_[a] = total;
+    if (!checked_add(total, arena.byte_size(), &total))
+      return Status::error(StatusCode::kOutOfMemory, "out of memory: the arenas do not fit the address space");
+  }
+  FERRULE_RETURN_IF_ERROR(arena_.allocate(allocator_, total, "the arena", alignment));
+
+  // One line more than a kernel needs, so that neighbours never share one.
+  uint64_t scratch_total;
+  if (program.scratch_bytes() != 0) {
+    if (!checked_align(program.scratch_bytes() + kBlockAlignment, kBlockAlignment, &scratch_stride_) ||
+        !checked_multiply(scratch_stride_, uint64_t{thread_count()}, &scratch_total))
+      return Status::error(StatusCode::kOutOfMemory, "out of memory: %u threads x %llu bytes of scratch", thread_count(),
+                           static_cast<unsigned long long>(program.scratch_bytes()));
+    FERRULE_RETURN_IF_ERROR(scratch_.allocate(allocator_, scratch_total, "the scratch of all threads"));
+  }
+  return Status();
+}
+
+Status Session::allocate_tables() {
+  const schema::Program& program = *program_->metadata();
+  FERRULE_RETURN_IF_ERROR(kernels_.allocate(allocator_, program.kernels()->size(), "the table of kernels"));
+  for (uint32_t k = 0; k < kernels_.size(); ++k) kernels_[k] = program_->kernel(target_, k);
+
+  uint32_t dims = 0, values = 0, buffers = 0, inputs = 0, outputs = 0, operands = 0, kernel_dims = 0;
+  const auto grow = [](uint32_t* size, uint32_t wanted) { *size = *size < wanted ? wanted : *size; };
+  for (const schema::Entry* entry : *program.entries()) {
+    grow(&dims, entry->dims()->size());
+    grow(&values, entry->expressions()->size());
+    grow(&buffers, entry->buffers()->size());
+    grow(&inputs, entry->inputs()->size());
+    grow(&outputs, entry->outputs()->size());
+  }
+  for (const schema::Kernel* kernel : *program.kernels()) {
+    grow(&operands, kernel->operand_count());
+    grow(&kernel_dims, kernel->dim_count());
+  }
+  FERRULE_RETURN_IF_ERROR(errors_.allocate(allocator_, thread_count(), "the table of kernel errors"));
+  FERRULE_RETURN_IF_ERROR(dims_.allocate(allocator_, dims, "the table of dims"));
+  FERRULE_RETURN_IF_ERROR(values_.allocate(allocator_, values, "the table of expressions"));
+  FERRULE_RETURN_IF_ERROR(buffers_.allocate(allocator_, buffers, "the table of buffers"));
+  FERRULE_RETURN_IF_ERROR(shapes_.allocate(allocator_, inputs, "the table of inputs"));
+  FERRULE_RETURN_IF_ERROR(input_ranks_.allocate(allocator_, inputs, "the table of inputs"));
+  FERRULE_RETURN_IF_ERROR(input_sizes_.allocate(allocator_, size_t{inputs} * kMaximumRank, "the table of inputs"));
+  FERRULE_RETURN_IF_ERROR(output_sizes_.allocate(allocator_, size_t{outputs} * kMaximumRank, "the table of outputs"));
+  FERRULE_RETURN_IF_ERROR(operands_.allocate(allocator_, operands, "the table of operands"));
+  return kernel_dims_.allocate(allocator_, kernel_dims, "the table of kernel dims");
+}
+
+Status Session::run(uint32_t entry_index, const TensorRef* inputs, uint32_t input_count, TensorRef* outputs,
+                    uint32_t output_count) {
+  const schema::Entry& entry = this->entry(entry_index);
+  cancelled_.store(false, std::memory_order_relaxed);
+  FERRULE_RETURN_IF_ERROR(bind(entry_index, inputs, input_count, output_count));
+  FERRULE_RETURN_IF_ERROR(bind_outputs(entry, outputs));
+  FERRULE_RETURN_IF_ERROR(check_overlap(entry, inputs, outputs));
+
+  variables_->lock(/*exclusive=*/entry.assigned_variables()->size() != 0);
+  Status status;
+  if (variables_->complete()) {
+    bind_buffers(entry, inputs, outputs);
+    status = execute(entry);
+  } else {
+    status = Status::error(StatusCode::kFailedPrecondition,
+                           "entry '%s' does not run: an earlier run ended after it had begun to change variables, so "
+                           "their values are incomplete; load a checkpoint or reset the session",
+                           entry.name()->c_str());
+  }
+  variables_->unlock();
+  return status;
+}
+
+}  // namespace ferrule::runtime

@@ -1,0 +1,129 @@
+// A session: a program bound to memory and threads, ready to run its entries any number of times.
+//
+// create() allocates all that running needs: the arenas (one block, as long as the longest entry needs), threads x scratch,
+// private variables, and tables as large as the largest entry. run() binds the dims, checks the call, and executes the
+// plan's instructions; it allocates nothing. Not thread-safe, except cancel().
+#ifndef FERRULE_RUNTIME_EXECUTOR_SESSION_H_
+#define FERRULE_RUNTIME_EXECUTOR_SESSION_H_
+
+#include <stdint.h>
+
+#include <atomic>
+
+#include "runtime/executor/parallel.h"
+#include "runtime/executor/variable_store.h"
+#include "runtime/memory/memory_block.h"
+#include "runtime/program/call.h"
+#include "runtime/program/program.h"
+
+namespace ferrule::runtime {
+
+// A dense row-major array of the caller. As an output, `data` null asks for a view of the session's memory, and run() sets
+// everything; `shape` then points into the session. Both stay valid until the next run.
+struct TensorRef {
+  void* data = nullptr;
+  uint64_t byte_size = 0;  // of an input: at least what its shape needs; of an output: the room in `data`
+  schema::DataType dtype;
+  uint32_t rank = 0;
+  const int64_t* shape = nullptr;
+};
+
+struct SessionOptions {
+  uint32_t thread_count = 0;           // 0: as many as there are CPUs for this process
+  const char* target = nullptr;        // null: the best that this machine supports
+  VariableStore* share = nullptr;      // null: variables of its own
+  Allocator allocator = system_allocator();
+  const ThreadPoolInterface* thread_pool = nullptr;  // null: the process's pool
+};
+
+class Session {
+ public:
+  static Status create(Program* program, const SessionOptions& options, Session** out_session);
+  // Frees the session. Null is allowed.
+  static void destroy(Session* session);
+
+  // `inputs` and `outputs` in the entry's order. Errors: kInvalidArgument (names the entry, tensor, dim, value and what is
+  // allowed; nothing has happened), kFailedPrecondition (incomplete state), kKernelError, kCancelled.
+  Status run(uint32_t entry, const TensorRef* inputs, uint32_t input_count, TensorRef* outputs, uint32_t output_count);
+  // The checks of run(), and dtype, rank, shape and byte_size of the outputs; `data` is left alone.
+  Status output_shapes(uint32_t entry, const TensorRef* inputs, uint32_t input_count, TensorRef* outputs,
+                       uint32_t output_count);
+  void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
+
+  Program& program() const { return *program_; }
+  VariableStore& variables() { return *variables_; }
+  const VariableStore& variables() const { return *variables_; }
+  const Allocator& allocator() const { return allocator_; }
+  const char* target_name() const { return program_->metadata()->targets()->Get(target_)->name()->c_str(); }
+  uint32_t thread_count() const { return parallel_.thread_count(); }
+  uint64_t arena_byte_size() const { return arena_.byte_size(); }
+  uint64_t scratch_byte_size() const { return scratch_.byte_size(); }
+
+ private:
+  Session() = default;
+  ~Session() = default;
+  Status initialize(const SessionOptions& options);
+  Status allocate_arenas();
+  Status allocate_tables();
+
+  const schema::Entry& entry(uint32_t index) const { return *program_->metadata()->entries()->Get(index); }
+
+  // Binding: bind.cpp.
+  Status bind(uint32_t entry, const TensorRef* inputs, uint32_t input_count, uint32_t output_count);
+  bool same_shapes_as_last_call(uint32_t entry, const TensorRef* inputs) const;
+  void remember_shapes(const TensorRef* inputs, uint32_t input_count);
+  Status describe_outputs(const schema::Entry& entry, TensorRef* outputs);
+  Status bind_outputs(const schema::Entry& entry, TensorRef* outputs);
+  Status view_outputs(const schema::Entry& entry, TensorRef* outputs);
+  Status check_overlap(const schema::Entry& entry, const TensorRef* inputs, const TensorRef* outputs) const;
+  void bind_buffers(const schema::Entry& entry, const TensorRef* inputs, const TensorRef* outputs);
+
+  // Execution: execute.cpp.
+  Status execute(const schema::Entry& entry);
+  Status call_kernel(const schema::Entry& entry, const schema::KernelCall& call);
+  Status kernel_error(const schema::Entry& entry, const schema::KernelCall& call, uint32_t chunk_count) const;
+  void copy(const schema::Copy& copy);
+  bool writes_variable(const schema::Entry& entry, const schema::InstructionNode& node) const;
+  uint8_t* address(const schema::Operand& operand) const {
+    return buffers_[operand.buffer()] + values_[operand.offset()];
+  }
+
+  // One chunk's error, on a cache line of its own.
+  struct alignas(64) ChunkError {
+    FerruleKernelError error;
+    int32_t result;
+  };
+  struct Launch;
+
+  Program* program_ = nullptr;
+  VariableStore* variables_ = nullptr;
+  Allocator allocator_{};
+  uint32_t target_ = 0;
+  Parallel parallel_;
+  std::atomic<bool> cancelled_{false};
+
+  MemoryBlock arena_;
+  MemoryBlock scratch_;
+  MemoryBlock output_views_;           // where outputs without a buffer of the caller go
+  uint64_t scratch_stride_ = 0;        // bytes from one thread's scratch to the next
+  Array<uint64_t> arena_offsets_;      // one an arena, into arena_
+  Array<FerruleKernelFunction> kernels_;
+  Array<ChunkError> errors_;           // one a thread
+
+  // Tables of the call in progress, as long as the largest entry needs.
+  static constexpr uint32_t kNoEntry = UINT32_MAX;
+  uint32_t bound_entry_ = kNoEntry;    // whose dims and values the tables hold
+  Array<int64_t> dims_;
+  Array<int64_t> values_;              // of the expressions
+  Array<uint8_t*> buffers_;            // base addresses
+  Array<Shape> shapes_;                // of the inputs
+  Array<int64_t> input_sizes_;         // the shapes of the bound call, kMaximumRank an input
+  Array<uint32_t> input_ranks_;
+  Array<int64_t> output_sizes_;        // the shapes of the outputs, kMaximumRank an output
+  Array<void*> operands_;              // of one kernel call
+  Array<int64_t> kernel_dims_;
+};
+
+}  // namespace ferrule::runtime
+
+#endif  // FERRULE_RUNTIME_EXECUTOR_SESSION_H_

@@ -1,0 +1,73 @@
+// The variables of one or more sessions: where their values live, and whether they are complete.
+//
+// A variable that some entry assigns is private from the start; the others point into the program's read-only weights,
+// shared by all sessions and processes, until somebody sets them (copy on write). Sessions made with `share` hold the same
+// store. Runs of entries that assign nothing may overlap; everything that changes a value excludes all else.
+#ifndef FERRULE_RUNTIME_EXECUTOR_VARIABLE_STORE_H_
+#define FERRULE_RUNTIME_EXECUTOR_VARIABLE_STORE_H_
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include <atomic>
+
+#include "runtime/memory/memory_block.h"
+#include "runtime/program/program.h"
+
+namespace ferrule::runtime {
+
+class VariableStore {
+ public:
+  // Retains the program. On success *out_store holds one reference.
+  static Status create(Program* program, const Allocator& allocator, VariableStore** out_store);
+  void retain();
+  void release();
+
+  const Program& program() const { return *program_; }
+
+  // The physical values of a variable; may move in `make_private`. Callers hold the lock.
+  void* data(uint32_t variable) const { return const_cast<uint8_t*>(values_[variable]); }
+
+  // Every function below that changes values takes the lock itself; runs take it for their whole length.
+  void lock(bool exclusive);
+  void unlock();
+
+  // Logical row-major values in and out. Sizes are logical_byte_size(variable), checked by the caller.
+  void get(uint32_t variable, void* out_logical);
+  Status set(uint32_t variable, const void* logical);
+  // Sets all variables or none, and completes the state. logical[v]: the values of variable v.
+  Status set_all(const uint8_t* const* logical);
+  // Back to the artifact's initial values; completes the state.
+  void reset();
+
+  bool complete() const { return complete_.load(std::memory_order_relaxed); }
+  void mark_incomplete() { complete_.store(false, std::memory_order_relaxed); }
+
+  // Sum of the private copies.
+  uint64_t private_byte_size() const { return private_bytes_; }
+
+ private:
+  VariableStore() = default;
+  ~VariableStore() = default;
+  Status initialize();
+  Status make_private(uint32_t variable);
+  void pack_into(uint32_t variable, const void* logical);
+  const schema::Variable& description(uint32_t variable) const {
+    return *program_->metadata()->variables()->Get(variable);
+  }
+
+  Program* program_ = nullptr;
+  Allocator allocator_{};
+  std::atomic<uint32_t> references_{1};
+  std::atomic<bool> complete_{true};
+  pthread_rwlock_t lock_ = PTHREAD_RWLOCK_INITIALIZER;
+  Array<const uint8_t*> values_;   // one a variable
+  Array<uint8_t*> copied_;         // one a variable: the copy that make_private made, or null
+  Array<uint8_t> is_private_;      // one a variable
+  MemoryBlock assigned_;           // all variables that entries assign, one after the other
+  uint64_t private_bytes_ = 0;
+};
+
+}  // namespace ferrule::runtime
+
+#endif  // FERRULE_RUNTIME_EXECUTOR_VARIABLE_STORE_H_
