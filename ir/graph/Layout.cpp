@@ -1,0 +1,57 @@
+#include "ir/graph/Layout.h"
+
+#include "ir/graph/Families.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace mlir::ferrule;
+
+#define GET_OP_CLASSES
+#include "ir/graph/Layout.cpp.inc"
+
+void mlir::ferrule::registerLayoutOps(FerruleDialect &dialect) {
+  dialect.registerOps<
+#define GET_OP_LIST
+#include "ir/graph/Layout.cpp.inc"
+      >();
+}
+
+SmallVector<int64_t> PanelLayout::getPhysicalShape(ArrayRef<int64_t> shape) const {
+  int64_t n = 1, k = 1;
+  for (int64_t axis : nAxes)
+    n *= shape[axis];
+  for (int64_t axis : kAxes)
+    k *= shape[axis];
+  int64_t panels = (n / groups + panelWidth - 1) / panelWidth;
+  return {groups * panels, k, panelWidth};
+}
+
+DictionaryAttr PanelLayout::toAttribute(MLIRContext *context) const {
+  Builder b(context);
+  return b.getDictionaryAttr({b.getNamedAttr("groups", b.getI64IntegerAttr(groups)),
+                              b.getNamedAttr("k_axes", b.getDenseI64ArrayAttr(kAxes)),
+                              b.getNamedAttr("kind", b.getStringAttr("panel")),
+                              b.getNamedAttr("n_axes", b.getDenseI64ArrayAttr(nAxes))});
+}
+
+std::optional<PanelLayout> PanelLayout::fromAttribute(Attribute attribute) {
+  auto dictionary = dyn_cast_or_null<DictionaryAttr>(attribute);
+  if (!dictionary)
+    return std::nullopt;
+  auto nAxes = dictionary.getAs<DenseI64ArrayAttr>("n_axes");
+  auto kAxes = dictionary.getAs<DenseI64ArrayAttr>("k_axes");
+  auto groups = dictionary.getAs<IntegerAttr>("groups");
+  if (!nAxes || !kAxes || !groups)
+    return std::nullopt;
+  PanelLayout layout;
+  layout.nAxes.assign(nAxes.asArrayRef().begin(), nAxes.asArrayRef().end());
+  layout.kAxes.assign(kAxes.asArrayRef().begin(), kAxes.asArrayRef().end());
+  layout.groups = groups.getInt();
+  return layout;
+}
+
+RankedTensorType mlir::ferrule::getPhysicalType(RankedTensorType type, Attribute layout) {
+  std::optional<PanelLayout> panels = PanelLayout::fromAttribute(layout);
+  return panels ? RankedTensorType::get(panels->getPhysicalShape(type.getShape()), type.getElementType()) : type;
+}

@@ -1,0 +1,91 @@
+// Physical forms of the graph's contractions, made by the layout pass after gradients are expanded. Images are
+// channels-last, `[N, spatial..., C]`; weights are panels of 16 output columns, `[groups * ceil(n / 16), taps * k, 16]`
+// with zeros beyond column n of a group. Sums run in the order of the logical op that each stands for.
+#ifndef FERRULE_IR_GRAPH_LAYOUT_TD
+#define FERRULE_IR_GRAPH_LAYOUT_TD
+
+include "ir/graph/Base.td"
+
+class Ferrule_PhysicalOp<string mnemonic, string lowering, list<int> inPlace = []>
+    : Ferrule_Op<mnemonic, NonDifferentiable<"the layout pass makes it, after gradients are expanded">, lowering, "0",
+                 inPlace, [Pure]> {
+  let results = (outs Ferrule_Tensor:$result);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+
+//===------------------------------------------------------------------------------------------------------------===//
+// Panels
+//===------------------------------------------------------------------------------------------------------------===//
+
+def Ferrule_PackOp : Ferrule_PhysicalOp<"pack", "Panels"> {
+  let summary = "A logical tensor in panels";
+  let description = [{
+    `n_axes` are the axes that columns run over, per group along the first of them; `k_axes` the axes that rows run
+    over, in order. Every axis stands in one of the two.
+  }];
+  let arguments = (ins Ferrule_Tensor:$x, DenseI64ArrayAttr:$n_axes, DenseI64ArrayAttr:$k_axes, I64Attr:$groups);
+}
+def Ferrule_UnpackOp : Ferrule_PhysicalOp<"unpack", "Panels"> {
+  let summary = "The logical tensor of panels; the inverse of pack";
+  let arguments = (ins Ferrule_Tensor:$x, DenseI64ArrayAttr:$n_axes, DenseI64ArrayAttr:$k_axes, I64Attr:$groups);
+}
+def Ferrule_TransposePanelsOp : Ferrule_PhysicalOp<"transpose_panels", "Panels"> {
+  let summary = "Panels over n with rows (tap, k) as panels over k with rows (tap, n)";
+  let arguments = (ins Ferrule_Tensor:$x, I64Attr:$groups, I64Attr:$n, I64Attr:$taps, I64Attr:$k);
+}
+
+//===------------------------------------------------------------------------------------------------------------===//
+// Contractions
+//===------------------------------------------------------------------------------------------------------------===//
+
+def Ferrule_PanelMatmulOp : Ferrule_PhysicalOp<"panel_matmul", "Contraction"> {
+  let summary = "[m, k] (or [k, m] with transpose_a) times panels over n: [m, n]";
+  let arguments = (ins Ferrule_Tensor:$a, Ferrule_Tensor:$panels, BoolAttr:$transpose_a);
+}
+def Ferrule_PanelOuterOp : Ferrule_PhysicalOp<"panel_outer", "Contraction"> {
+  let summary = "Sum over m of x[m, k] * g[m, n], as panels over n: the gradient of a matrix in panels";
+  let arguments = (ins Ferrule_Tensor:$x, Ferrule_Tensor:$g);
+}
+
+//===------------------------------------------------------------------------------------------------------------===//
+// Channels-last convolution and pooling
+//===------------------------------------------------------------------------------------------------------------===//
+
+/// `kernel` is the window; `channels` the logical channel counts (input, output) that padding hides.
+class Ferrule_ImageOp<string mnemonic, string lowering, dag operands>
+    : Ferrule_PhysicalOp<mnemonic, lowering> {
+  let arguments = !con(operands, (ins DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
+                                      DenseI64ArrayAttr:$pads_begin, DenseI64ArrayAttr:$pads_end,
+                                      DenseI64ArrayAttr:$dilations, I64Attr:$groups,
+                                      DefaultValuedAttr<BoolAttr, "true">:$count_include_pad));
+}
+def Ferrule_ImageConvolutionOp
+    : Ferrule_ImageOp<"image_convolution", "Convolution", (ins Ferrule_Tensor:$x, Ferrule_Tensor:$panels)> {
+  let summary = "convolution of a channels-last image with panels over the output channels";
+}
+def Ferrule_ImageConvolutionInputGradientOp
+    : Ferrule_ImageOp<"image_convolution_input_gradient", "ConvolutionInputGradient",
+                      (ins Ferrule_Tensor:$dy, Ferrule_Tensor:$panels)> {
+  let summary = "convolution_input_gradient with panels over the input channels";
+}
+def Ferrule_ImageConvolutionWeightGradientOp
+    : Ferrule_ImageOp<"image_convolution_weight_gradient", "ConvolutionWeightGradient",
+                      (ins Ferrule_Tensor:$x, Ferrule_Tensor:$dy)> {
+  let summary = "convolution_weight_gradient as panels over the output channels";
+}
+def Ferrule_ImageMaxPoolOp : Ferrule_ImageOp<"image_max_pool", "Pooling", (ins Ferrule_Tensor:$x)> {
+  let summary = "max_pool of a channels-last image";
+}
+def Ferrule_ImageAvgPoolOp : Ferrule_ImageOp<"image_avg_pool", "Pooling", (ins Ferrule_Tensor:$x)> {
+  let summary = "avg_pool of a channels-last image";
+}
+def Ferrule_ImageMaxPoolGradientOp
+    : Ferrule_ImageOp<"image_max_pool_gradient", "PoolingGradient", (ins Ferrule_Tensor:$x, Ferrule_Tensor:$dy)> {
+  let summary = "max_pool_gradient of a channels-last image";
+}
+def Ferrule_ImageAvgPoolGradientOp
+    : Ferrule_ImageOp<"image_avg_pool_gradient", "PoolingGradient", (ins Ferrule_Tensor:$dy)> {
+  let summary = "avg_pool_gradient of a channels-last image";
+}
+
+#endif // FERRULE_IR_GRAPH_LAYOUT_TD
