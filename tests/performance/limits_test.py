@@ -1,0 +1,51 @@
+"""Sizes, memory and compile time of the demo, pinned: a change that exceeds one has to say why.
+
+Speed is measured by `./dev bench demo`, beside another system; here stands only what does not depend on the machine's load.
+"""
+
+import pathlib
+import time
+
+import digits
+import pytest
+
+import ferrule as fer
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RUNTIME_BYTES = 1_500_000
+CODE_AND_METADATA_BYTES = 400_000  # for two CPU levels
+COMPILE_SECONDS = 3.0
+PEAK_OVER_LOWER_BOUND = 1.05
+
+
+def test_runtime_size():
+    assert (ROOT / "build/bin/ferrule-run.stripped").stat().st_size <= RUNTIME_BYTES
+
+
+def test_artifact_size(digits_artifact):
+    sizes = fer.load(digits_artifact).sizes()
+    assert sizes["file"] == digits_artifact.stat().st_size
+    assert sizes["file"] - sizes["weights"] <= CODE_AND_METADATA_BYTES
+
+
+@pytest.mark.parametrize("entry", ("train_step", "evaluate", "predict"))
+def test_memory(digits_artifact, entry):
+    plan = fer.load(digits_artifact).memory(entry)
+    assert 0 < plan["lower_bound"] <= plan["peak"] <= PEAK_OVER_LOWER_BOUND * plan["lower_bound"]
+    assert plan["peak"] < plan["naive"]
+    assert plan["arena"] >= plan["peak"]
+
+
+def test_compile_time(make_digits):
+    """The best of three: another process on the machine must not fail it."""
+    seconds = []
+    for _ in range(3):
+        start = time.perf_counter()
+        digits.compile_digits(*make_digits())
+        seconds.append(time.perf_counter() - start)
+    assert min(seconds) <= COMPILE_SECONDS, seconds
+
+
+def test_compiling_twice_gives_the_same_bytes(make_digits, digits_artifact, tmp_path):
+    digits.compile_digits(*make_digits()).save(tmp_path / "again.fer")
+    assert (tmp_path / "again.fer").read_bytes() == digits_artifact.read_bytes()
