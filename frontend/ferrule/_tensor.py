@@ -156,8 +156,9 @@ class Tensor:
 
         Raises TraceError while recording: there is no value yet.
         """
-        if self._variable is not None and _recording.current() is None:
-            return self._variable.numpy()
+        if _recording.current() is None:
+            return (self._variable or self._value).numpy()
+        self._refuse_traced("numpy()")
         return self._handle.numpy()
 
     def item(self, *index):

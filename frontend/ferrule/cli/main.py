@@ -1,0 +1,22 @@
+"""Arguments and exit codes. 0: done; 1: the artifact or a run was refused, with the sentence on stderr; 2: wrong usage."""
+
+import argparse
+import sys
+
+from ..errors import FerruleError
+from . import info
+
+
+def main(arguments=None):
+    """Runs one command and returns the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="ferrule", description="Compiled models that train and run.", epilog="Example: ferrule info net.fer --json"
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    info.add_arguments(commands)
+    options = parser.parse_args(arguments)
+    try:
+        return options.run(options)
+    except FerruleError as error:
+        print(f"ferrule: {error}", file=sys.stderr)
+        return 1

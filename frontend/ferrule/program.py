@@ -1,0 +1,213 @@
+"""`Program` and `Session`: an artifact, and the state and memory in which it runs. Needs the runtime only, no compiler."""
+
+import json
+import os
+import tempfile
+
+import numpy as np
+
+from . import _runtime, errors
+
+_runtime.set_error_classes(errors.CLASSES)
+
+
+def load(path, verify="structure", expected_sha256=None):
+    """Opens an artifact.
+
+    Args:
+        verify: ``"structure"`` checks all but the contents of the weights, ``"all"`` hashes these, too.
+        expected_sha256: the root hash (hex) that the artifact must have before its code becomes executable.
+
+    Raises:
+        ArtifactError: the file is missing, truncated, edited, foreign, or of another format version.
+    """
+    return Program(os.fspath(path), verify=verify, expected_sha256=expected_sha256)
+
+
+class Program:
+    """An artifact: entries, the variables that they share, code for one or more targets.
+
+    Args:
+        source: a path, or the artifact's bytes.
+        verify, expected_sha256: see `load`.
+        report: what the compiler says about making it.
+    """
+
+    def __init__(self, source, verify="structure", expected_sha256=None, report=None):
+        self._bytes = source if isinstance(source, bytes) else None
+        self._path = None if isinstance(source, bytes) else source
+        self._program = _runtime.Program(source, verify=verify, expected_sha256=expected_sha256)
+        self._entries = {entry["name"]: entry for entry in self._program.entries()}
+        self.report = report or {}
+
+    @property
+    def entries(self):
+        """The names of the entries."""
+        return list(self._entries)
+
+    @property
+    def targets(self):
+        """The names of the targets that it holds code for."""
+        return [target["name"] for target in self._program.info()["targets"]]
+
+    @property
+    def root_sha256(self):
+        """The hash (hex) over all segments, for ``expected_sha256``."""
+        return self._program.info()["root_sha256"]
+
+    def _entry(self, name):
+        if name not in self._entries:
+            raise errors.ExecutionError(f"no entry {name!r}; the entries are {', '.join(self._entries)}")
+        return self._entries[name]
+
+    def signature(self, entry):
+        """The structure of an entry's arguments and results, its inputs, outputs and dims."""
+        found = self._entry(entry)
+        tree = json.loads(found["signature"]) if found["signature"] else {}
+        return {"tree": tree, **{key: found[key] for key in ("inputs", "outputs", "dims")}}
+
+    def memory(self, entry):
+        """Bytes of an entry's plan: ``peak``, ``lower_bound`` (no plan can do with less), ``naive`` (every buffer apart).
+
+        ``arena`` is what a session allocates once for all entries, ``scratch`` what it allocates for each thread.
+        """
+        found, info = self._entry(entry), self._program.info()
+        return {
+            "peak": found["peak_bytes"],
+            "lower_bound": found["lower_bound_bytes"],
+            "naive": found["naive_bytes"],
+            "arena": info["arena_bytes"],
+            "scratch": info["scratch_bytes"],
+        }
+
+    def sizes(self):
+        """Bytes of the artifact: ``file``, ``weights``, ``code``, and ``targets`` by name."""
+        info = self._program.info()
+        return {
+            "file": info["file_bytes"],
+            "weights": info["weight_bytes"],
+            "code": info["code_bytes"],
+            "targets": {target["name"]: target["code_bytes"] for target in info["targets"]},
+        }
+
+    def variables(self):
+        """What each variable is: a dict of name, role, dtype, shape, byte_size, trainable, assigned, aliases."""
+        return self._program.variables()
+
+    def save(self, path):
+        """Writes the artifact; the file is complete or not there."""
+        data = self._bytes
+        if data is None:
+            with open(self._path, "rb") as file:
+                data = file.read()
+        path = os.fspath(path)
+        handle, partial = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=os.path.basename(path) + ".")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(partial, 0o644)
+            os.replace(partial, path)
+        except BaseException:
+            os.unlink(partial)
+            raise
+
+    def __repr__(self):
+        return f"Program(entries={self.entries}, targets={self.targets})"
+
+
+class Session:
+    """A program bound to memory and threads, with its own values of the variables that entries assign.
+
+    Args:
+        program: a Program.
+        threads: how many; None takes all CPUs.
+        target: one of the program's; None takes the best that this machine supports.
+        share: a session of the same program whose variables this one uses.
+    """
+
+    def __init__(self, program, threads=None, target=None, share=None):
+        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
+            raise errors.ExecutionError(f"threads is {threads!r}; allowed: 1 or more, or None for all CPUs")
+        self.program = program
+        self._session = _runtime.Session(
+            program._program, threads=threads or 0, target=target, share=None if share is None else share._session
+        )
+
+    def run(self, entry, *arrays, **named):
+        """Runs an entry and returns its outputs as a list of arrays.
+
+        Args:
+            arrays: the inputs in order.
+            named: inputs by name, after those in order.
+
+        Raises:
+            ExecutionError: wrong count, name, dtype, rank or size; the message names what is allowed.
+        """
+        inputs = self.program._entry(entry)["inputs"]
+        names = [spec["name"] for spec in inputs]
+        if len(arrays) > len(names):
+            raise errors.ExecutionError(f"{entry}: {len(arrays)} inputs given, it has {len(names)}: {', '.join(names)}")
+        given = dict(zip(names, arrays))
+        for name, array in named.items():
+            if name not in names or name in given:
+                problem = "is given twice" if name in given else "is no input"
+                raise errors.ExecutionError(f"{entry}: {name!r} {problem}; the inputs are {', '.join(names)}")
+            given[name] = array
+        missing = [name for name in names if name not in given]
+        if missing:
+            raise errors.ExecutionError(f"{entry}: no value for {', '.join(missing)}")
+        return self._session.run(entry, [_array(given[spec["name"]], spec) for spec in inputs])
+
+    def variables(self):
+        """The names of the variables."""
+        return [variable["name"] for variable in self.program.variables()]
+
+    def __getitem__(self, name):
+        """A copy of a variable's value."""
+        return self._session.get_variable(name)
+
+    def __setitem__(self, name, value):
+        """Sets a variable; shape and dtype stay."""
+        known = {v: spec for spec in self.program.variables() for v in (spec["name"], *spec["aliases"])}
+        if name not in known:
+            raise errors.ExecutionError(f"no variable {name!r}; the variables are {', '.join(self.variables())}")
+        spec = known[name]
+        array = _array(value, spec)
+        if array.shape != tuple(spec["shape"]) or array.dtype.name != spec["dtype"]:
+            raise errors.ExecutionError(
+                f"the variable {name!r} is {spec['dtype']}{list(spec['shape'])}, the value {array.dtype}{list(array.shape)}"
+            )
+        self._session.set_variable(name, array)
+
+    def save_checkpoint(self, path, position=None):
+        """Writes all variables; a cut at any moment leaves the old file or the new one.
+
+        Args:
+            position: the place in the data: a dict of ``seed``, ``epoch``, ``sample``, ``step``.
+        """
+        self._session.save_checkpoint(os.fspath(path), position)
+
+    def load_checkpoint(self, path):
+        """Sets all variables from a checkpoint of any compile of the same model; returns the place in the data."""
+        return self._session.load_checkpoint(os.fspath(path))
+
+    def reset(self):
+        """Sets all variables to their initial values."""
+        self._session.reset()
+
+    def info(self):
+        """The target, the thread count and the bytes that are allocated."""
+        return self._session.info()
+
+
+def _array(value, spec):
+    """``value`` as an array: numbers, lists and tensors are converted, arrays stay as they are for the runtime to check."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return np.ascontiguousarray(value)
+    if hasattr(value, "numpy"):
+        return value.numpy()
+    from .dtypes import to_numpy
+
+    return np.asarray(value, dtype=to_numpy(spec["dtype"]))
