@@ -30,7 +30,7 @@ class trace:  # noqa: N801  (a decorator)
     Args:
         symbolic: True records at the first call, when there are shapes but no values. False runs the first call of a
             signature in dynamic mode, where values can be looked at, and records at the second.
-        enabled: False leaves the function as it is. Can be set later as an attribute.
+        enabled: False runs it in dynamic mode. Can be set later as an attribute.
     """
 
     enabled = True
@@ -62,17 +62,17 @@ class trace:  # noqa: N801  (a decorator)
         return self if instance is None else types.MethodType(self, instance)
 
     def __call__(self, *args, **kwargs):
-        inside = _recording.current() is not None or _recording.in_gradient_scope()
-        if inside or not self.enabled:
-            return self.__wrapped__(*args, **kwargs)
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
         leaves, paths, structure = flatten(dict(bound.arguments), _is_leaf, "")
         tensors = [leaf if isinstance(leaf, Tensor) else Tensor(leaf) for leaf in leaves]
+        # Inside another recording the ops are part of that one; under a GradManager they must be seen one by one.
+        if not self.enabled or _recording.current() is not None or _recording.in_gradient_scope():
+            return self._call(structure, tensors)
         key = (structure, tuple((t.dtype, t.shape) for t in tensors))
         if not self.symbolic and key not in self._seen:
             self._seen.add(key)
-            return self.__wrapped__(*args, **kwargs)
+            return self._call(structure, tensors)
         recorded = self._find(key)
         if recorded is None:
             inputs = [(path, t.shape, t.dtype) for path, t in zip(paths, tensors)]
