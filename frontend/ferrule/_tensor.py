@@ -225,7 +225,11 @@ class Tensor:
         body = np.array2string(self.numpy(), separator=", ", prefix=kind + "(")
         return f"{kind}({body}, dtype={self.dtype})"
 
-    __hash__ = object.__hash__
+    def __reduce__(self):
+        """Copies and pickles hold the value; a copy of a Parameter is another Parameter."""
+        variable = self._variable
+        role, trainable = (None, False) if variable is None else (variable.role, variable.trainable)
+        return _rebuild, (type(self), self.numpy(), role, trainable, self._name)
 
     # Writes.
 
@@ -423,6 +427,19 @@ def variable(data, role, trainable=False, of=None, name=""):
     tensor._gradient_slot = None
     tensor._name = name or None
     return tensor
+
+
+def _rebuild(kind, array, role, trainable, name):
+    """The Tensor that `Tensor.__reduce__` took apart."""
+    if issubclass(kind, Parameter):
+        tensor = kind(array, name=name)
+        tensor.requires_grad = trainable
+        return tensor
+    if role is not None:
+        tensor = variable(array, role, trainable)
+        tensor._name = name
+        return tensor
+    return kind(array, name=name)
 
 
 def _literal(array):

@@ -189,6 +189,14 @@ def compile(  # noqa: A001  (the API's name)
     return Program(artifact, report=report)
 
 
+def optional_passes():
+    """The names of the passes that ``compile(disable_passes=...)`` can leave out; the bits stay the same without them."""
+    return list(_compiler.optional_passes())
+
+
+compile.optional_passes = optional_passes
+
+
 def _checked(name, given):
     if not isinstance(given, (tuple, list)) or len(given) != 2:
         raise UnsupportedError(f"entry {name!r}: wanted (function, [Spec, ...]), not {given!r}")

@@ -60,9 +60,10 @@ def resolve_shape(op, shape, source):
     return sizes
 
 
-def pair(op, name, value):
-    """An int or two ints as a list of two."""
-    values = [value, value] if not isinstance(value, (tuple, list)) else list(value)
-    if len(values) != 2 or any(isinstance(v, bool) or not hasattr(v, "__index__") for v in values):
-        raise ShapeError(f"{op}: {name} is an int or a pair of ints, not {value!r} at {user_location()}")
+def per_axis(op, name, value, rank):
+    """An int, or ``rank`` ints, as a list of ``rank``."""
+    values = list(value) if isinstance(value, (tuple, list)) else [value] * rank
+    if len(values) != rank or any(isinstance(v, bool) or not hasattr(v, "__index__") for v in values):
+        wanted = "an int" if rank == 1 else f"an int or {rank} ints"
+        raise ShapeError(f"{op}: {name} is {wanted}, not {value!r} at {user_location()}")
     return [v.__index__() for v in values]

@@ -5,7 +5,7 @@ from .._stream import apply
 from .._tensor import Tensor, _show, as_tensor
 from ..errors import ShapeError, UnsupportedError
 from ..location import user_location
-from .axes import pair, size_of
+from .axes import per_axis, size_of
 from .shape import reshape
 
 
@@ -58,16 +58,16 @@ def linear(inp, weight, bias=None, compute_mode="default"):
     return result if bias is None else result + bias
 
 
+def conv1d(
+    inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, conv_mode="cross_correlation", compute_mode="default"
+):
+    """The 1-d convolution of sequences (N, C, L); weight (out, in / groups, k), bias (1, out, 1) or (out,)."""
+    del compute_mode
+    return _convolution("conv1d", 1, inp, weight, bias, stride, padding, dilation, groups, conv_mode)
+
+
 def conv2d(
-    inp,
-    weight,
-    bias=None,
-    stride=1,
-    padding=0,
-    dilation=1,
-    groups=1,
-    conv_mode="cross_correlation",
-    compute_mode="default",
+    inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, conv_mode="cross_correlation", compute_mode="default"
 ):
     """The 2-d convolution of images (N, C, H, W).
 
@@ -77,23 +77,28 @@ def conv2d(
         stride, padding, dilation: an int or a pair (height, width).
     """
     del compute_mode
+    return _convolution("conv2d", 2, inp, weight, bias, stride, padding, dilation, groups, conv_mode)
+
+
+def _convolution(op, rank, inp, weight, bias, stride, padding, dilation, groups, conv_mode):
+    """A convolution over ``rank`` axes of space."""
     if conv_mode not in ("cross_correlation", "CROSS_CORRELATION"):
-        raise UnsupportedError(f"conv2d: conv_mode {conv_mode!r} at {user_location()}; allowed is 'cross_correlation'")
+        raise UnsupportedError(f"{op}: conv_mode {conv_mode!r} at {user_location()}; allowed is 'cross_correlation'")
     inp, weight = as_tensor(inp), as_tensor(weight)
-    if weight.ndim == 5:
+    if weight.ndim == rank + 3:
         weight = reshape(weight, (weight.shape[0] * weight.shape[1],) + weight.shape[2:])
-    attrs = _geometry("conv2d", stride, padding)
-    attrs.update(dilations=pair("conv2d", "dilation", dilation), groups=groups)
+    attrs = window(op, rank, stride, padding)
+    attrs.update(dilations=per_axis(op, "dilation", dilation, rank), groups=groups)
     result = Tensor._wrap(apply("convolution", [inp._handle, weight._handle], attrs)[0])
     if bias is None:
         return result
-    return result + (reshape(bias, (1, -1, 1, 1)) if bias.ndim == 1 else bias)
+    return result + (reshape(bias, (1, -1) + (1,) * rank) if bias.ndim == 1 else bias)
 
 
-def _geometry(op, stride, padding):
-    """The attributes that convolutions and pools share."""
-    pads = pair(op, "padding", padding)
-    strides = pair(op, "stride", stride)
+def window(op, rank, stride, padding):
+    """The attributes that convolutions and pools over ``rank`` axes share."""
+    pads = per_axis(op, "padding", padding, rank)
+    strides = per_axis(op, "stride", stride, rank)
     if min(strides) < 1:
         raise ShapeError(f"{op}: stride {stride!r} at {user_location()}; strides are 1 or more")
     if min(pads) < 0:

@@ -15,7 +15,7 @@ from .activation import (
     softmax,
     softplus,
 )
-from .contraction import conv2d, linear
+from .contraction import conv1d, conv2d, linear
 from .creation import ones, zeros, zeros_like
 from .elementwise import exp, log, log1p, maximum, minimum
 from .indexing import indexing_one_hot, one_hot

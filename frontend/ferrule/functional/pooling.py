@@ -4,17 +4,17 @@ from .._stream import apply
 from .._tensor import Tensor
 from ..errors import ShapeError, UnsupportedError
 from ..location import user_location
-from .axes import pair
-from .contraction import _geometry
+from .axes import per_axis
+from .contraction import window
 
 _AVERAGE_MODES = {"average_count_exclude_padding": False, "average": True}
 
 
 def _pool(op, inp, kernel_size, stride, padding, **attrs):
-    kernel = pair(op, "kernel_size", kernel_size)
+    kernel = per_axis(op, "kernel_size", kernel_size, 2)
     if min(kernel) < 1:
         raise ShapeError(f"{op}: kernel_size {kernel_size!r} at {user_location()}; sizes are 1 or more")
-    attrs.update(_geometry(op, kernel if stride is None else stride, padding), kernel=kernel)
+    attrs.update(window(op, 2, kernel if stride is None else stride, padding), kernel=kernel)
     return Tensor._wrap(apply(op, [inp._handle], attrs)[0])
 
 

@@ -2,7 +2,7 @@
 
 from . import init
 from .activation import GELU, LeakyReLU, PReLU, ReLU, Sigmoid, SiLU, Softmax
-from .convolution import Conv2d
+from .convolution import Conv1d, Conv2d
 from .linear import Flatten, Identity, Linear
 from .module import Module
 from .normalization import BatchNorm1d, BatchNorm2d, LayerNorm
@@ -13,6 +13,7 @@ __all__ = [
     "AvgPool2d",
     "BatchNorm1d",
     "BatchNorm2d",
+    "Conv1d",
     "Conv2d",
     "Flatten",
     "GELU",

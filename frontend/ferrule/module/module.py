@@ -90,6 +90,7 @@ class Module:
                 if isinstance(leaf, Module):
                     object.__setattr__(leaf, "_own_name", path)
                 elif leaf._variable is None:
+                    _refuse_traced(self, path, leaf)
                     leaf._become_variable("buffer")
         capture = _recording.current()
         if capture is not None:
@@ -102,11 +103,7 @@ class Module:
             return False
         buffer = vars(self).get(name)
         if not isinstance(buffer, Tensor) or not _same_shape(buffer.shape, value.shape) or buffer.dtype != value.dtype:
-            raise TraceError(
-                f"{type(self).__name__}.{name} is set to a traced tensor of shape {_show(value.shape)} and dtype "
-                f"{value.dtype} at {user_location()}: give the module a buffer of that shape and dtype before (in __init__), "
-                f"so that the value has a place to live in between calls"
-            )
+            _refuse_traced(self, name, value)
         buffer.set_value(value)
         return True
 
@@ -294,6 +291,16 @@ class Module:
         if not children:
             return f"{type(self).__name__}({self._describe()})"
         return f"{type(self).__name__}(\n" + "\n".join(children) + "\n)"
+
+
+def _refuse_traced(module, name, tensor):
+    """Raises TraceError if ``tensor`` is traced: it has no value that could outlive the recording."""
+    if tensor._value.is_traced:
+        raise TraceError(
+            f"{type(module).__name__}.{name} is set to a traced tensor of shape {_show(tensor.shape)} and dtype "
+            f"{tensor.dtype} at {user_location()}: give the module a buffer of that shape and dtype before (in __init__), "
+            f"so that the value has a place to live in between calls"
+        )
 
 
 def _register(hooks, hook):

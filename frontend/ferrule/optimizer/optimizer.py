@@ -23,6 +23,11 @@ class ParamGroup(dict):
         else:
             super().__setitem__(key, value)
 
+    def update(self, *others, **more):
+        """Sets several items, each as ``group[key] = value`` does."""
+        for key, value in dict(*others, **more).items():
+            self[key] = value
+
 
 class Optimizer:
     """The base class of optimizers.

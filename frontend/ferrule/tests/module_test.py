@@ -178,3 +178,16 @@ def test_batch_norm_frozen_and_without_statistics():
     np.testing.assert_array_equal(frozen.running_mean.numpy(), 0)
     plain = M.BatchNorm1d(4, track_running_stats=False).eval()
     assert abs(plain(x).numpy().mean()) < 1e-5
+
+
+def test_copies_and_pickles_are_models_of_their_own():
+    import copy
+    import pickle
+
+    net = M.Sequential(M.Linear(3, 2), M.BatchNorm1d(2))
+    for other in (copy.deepcopy(net), pickle.loads(pickle.dumps(net))):
+        assert [name for name, _ in other.named_parameters()] == [name for name, _ in net.named_parameters()]
+        np.testing.assert_array_equal(other[0].weight.numpy(), net[0].weight.numpy())
+        other[0].weight.set_value(np.zeros((2, 3), "float32"))
+        assert net[0].weight.numpy().any() and isinstance(other[0].weight, fer.Parameter)
+        assert len(list(other.buffers())) == 2
