@@ -31,7 +31,7 @@ def maximum(a, b):
     """The larger of two sizes, each an int or a DimExpr."""
     if isinstance(a, int) and isinstance(b, int):
         return a if a >= b else b
-    return _compiler.DimExpr.max_(a, b) if isinstance(a, DimExpr) else _compiler.DimExpr.max_(b, a)
+    return _compiler.max_(a, b)
 
 
 class Spec:

@@ -6,6 +6,7 @@ from .. import _compiler, _recording
 from .._stream import record_gradient
 from .._tensor import Tensor, _show
 from ..errors import GradientError, ShapeError
+from ..functional.axes import is_one
 from ..location import user_location
 
 
@@ -123,7 +124,7 @@ class GradManager:
         if len(ys) != len(dys):
             raise GradientError(f"backward of {len(ys)} tensors with {len(dys)} gradients at {user_location()}")
         for each, cotangent in zip(ys, dys):
-            if cotangent is None and each.size != 1:
+            if cotangent is None and not is_one(each.size):
                 raise ShapeError(
                     f"backward of a tensor of shape {_show(each.shape)} at {user_location()}: a tensor with several elements "
                     f"needs its own gradient, backward(y, dy)"

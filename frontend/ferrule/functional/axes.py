@@ -40,6 +40,11 @@ def is_static(size):
     return not isinstance(size, _compiler.DimExpr)
 
 
+def is_one(size):
+    """Whether a size is the number 1; a symbolic one is not."""
+    return is_static(size) and size == 1
+
+
 def resolve_shape(op, shape, source):
     """``shape`` as a list of sizes, where one -1 takes what is left of the elements of ``source``."""
     sizes = list(shape) if isinstance(shape, (tuple, list)) else [shape]

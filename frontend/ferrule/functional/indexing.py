@@ -15,36 +15,32 @@ _FULL = (1 << 63) - 1  # a stop beyond every size: the whole of an axis, whateve
 def take_slices(inp, index):
     """NumPy's basic indexing: ints, slices, Ellipsis and None.
 
-    An axis of symbolic size can be taken whole, or from a fixed start that its smallest size allows.
+    An axis of symbolic size can be taken whole, or from a fixed start that its smallest size allows, forwards.
     """
     parts = _expand(inp, index if isinstance(index, tuple) else (index,))
-    starts, stops, steps, shape = [], [], [], []
-    axis = 0
-    for part in parts:
-        if part is None:
-            shape.append(1)
-            continue
-        size = inp.shape[axis]
+    taken = [part for part in parts if part is not None]
+    starts, stops, steps = [], [], []
+    for axis, (part, size) in enumerate(zip(taken, inp.shape)):
         if isinstance(part, slice):
             start, stop, step = _slice_bounds(inp, axis, size, part)
-            shape.append(size if part == slice(None) else None if stop == _FULL else max(0, -(-(stop - start) // step)))
         else:
             start = _position(inp, axis, size, part)
             stop, step = start + 1, 1
         starts.append(start)
         stops.append(stop)
         steps.append(step)
-        axis += 1
-    whole = all(s == 0 and e in (_FULL, n) and p == 1 for s, e, p, n in zip(starts, stops, steps, inp.shape))
+    whole = all(
+        start == 0 and step == 1 and (stop == _FULL or (is_static(size) and stop == size))
+        for start, stop, step, size in zip(starts, stops, steps, inp.shape)
+    )
     handle = inp._handle
     if not whole:
         handle = apply("slice", [handle], {"starts": starts, "stops": stops, "steps": steps})[0]
     result = Tensor._wrap(handle)
-    if len(shape) == result.ndim and not any(p is None or not isinstance(p, slice) for p in parts):
+    if all(isinstance(part, slice) for part in parts):
         return result
-    kept = [result.shape[i] for i, part in enumerate(p for p in parts if p is not None) if isinstance(part, slice)]
-    sizes = iter(kept)
-    return reshape(result, [1 if p is None else next(sizes) for p in parts if p is None or isinstance(p, slice)])
+    kept = iter([size for part, size in zip(taken, result.shape) if isinstance(part, slice)])
+    return reshape(result, [1 if part is None else next(kept) for part in parts if part is None or isinstance(part, slice)])
 
 
 def _expand(inp, index):
@@ -68,16 +64,16 @@ def _expand(inp, index):
 
 def _slice_bounds(inp, axis, size, part):
     step = 1 if part.step is None else operator.index(part.step)
-    if step < 1:
-        raise UnsupportedError(f"a slice with step {step} at {user_location()}: steps are 1 or more")
+    if step == 0:
+        raise ShapeError(f"a slice with step 0 at {user_location()}")
     if is_static(size):
         start, stop, _ = part.indices(size)
-        return start, max(start, stop), step
+        return (start, stop, step) if len(range(start, stop, step)) else (0, 0, 1)
     start = 0 if part.start is None else operator.index(part.start)
-    if part.stop is not None or start < 0:
+    if part.stop is not None or start < 0 or step < 0:
         raise UnsupportedError(
             f"the slice {part} of axis {axis} with the symbolic size {size} of {_show(inp.shape)} at {user_location()}: "
-            f"such an axis can be taken whole or from a fixed start"
+            f"such an axis can be taken whole or from a fixed start, forwards"
         )
     return start, _FULL, step
 

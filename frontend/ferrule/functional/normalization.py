@@ -2,7 +2,7 @@
 
 from .. import dims
 from .._stream import apply
-from .._tensor import Tensor, _show, as_tensor
+from .._tensor import Tensor, _same_shape, _show, as_tensor
 from ..errors import ShapeError
 from ..location import user_location
 from .axes import is_static, size_of
@@ -91,7 +91,7 @@ def _inference(inp, mean, variance, weight, bias, eps):
 def layer_norm(inp, normalized_shape, affine=True, weight=None, bias=None, eps=1e-5):
     """Normalises over the last axes, those of ``normalized_shape``; weight and bias have that shape."""
     shape = tuple(normalized_shape) if isinstance(normalized_shape, (tuple, list)) else (normalized_shape,)
-    if tuple(inp.shape[inp.ndim - len(shape) :]) != shape:
+    if not _same_shape(inp.shape[inp.ndim - len(shape) :], shape):
         raise ShapeError(
             f"layer_norm: the last axes of {_show(inp.shape)} must be normalized_shape {_show(shape)} at {user_location()}"
         )

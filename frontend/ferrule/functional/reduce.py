@@ -5,9 +5,9 @@ from .._stream import apply
 from .._tensor import Tensor, as_tensor
 from .axes import resolve_axes, resolve_axis, size_of
 from .elementwise import abs as absolute
-from .elementwise import exp, log, sqrt, stop_gradient
+from .elementwise import as_wrapped_float, exp, log, sqrt, stop_gradient
 from .elementwise import pow as power
-from .shape import flatten
+from .shape import flatten, reshape
 
 
 def _reduce(op, inp, axis, keepdims):
@@ -49,10 +49,13 @@ def mean(inp, axis=None, keepdims=False):
 
 
 def var(inp, axis=None, keepdims=False):
-    """The mean squared distance from the mean (divided by n)."""
-    inp = as_tensor(inp)
-    distance = inp - mean(inp, axis, keepdims=True)
-    return mean(distance * distance, axis, keepdims)
+    """The mean squared distance from the mean (divided by n), from moments in float64. Empty: NaN."""
+    inp = as_wrapped_float(inp)
+    axes = resolve_axes("var", axis, inp.ndim)
+    if not axes:
+        return (inp - inp) * 0.0
+    variance = Tensor._wrap(apply("moments", [inp._handle], {"axes": axes, "eps": 0.0})[1])
+    return reshape(variance, [1 if i in axes else size for i, size in enumerate(inp.shape)]) if keepdims else variance
 
 
 def std(inp, axis=None, keepdims=False):

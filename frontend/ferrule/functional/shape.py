@@ -5,7 +5,7 @@ from .._stream import apply
 from .._tensor import Tensor, _same_shape, _show, as_tensor
 from ..errors import ShapeError
 from ..location import user_location
-from .axes import is_static, resolve_axes, resolve_axis, resolve_shape, size_of
+from .axes import is_one, is_static, resolve_axes, resolve_axis, resolve_shape, size_of
 
 
 def reshape(inp, target_shape):
@@ -70,11 +70,11 @@ def expand_dims(inp, axis):
 def squeeze(inp, axis=None):
     """Axes of size 1 removed: those named, or all."""
     if axis is None:
-        axes = [i for i, size in enumerate(inp.shape) if is_static(size) and size == 1]
+        axes = [i for i, size in enumerate(inp.shape) if is_one(size)]
     else:
         axes = resolve_axes("squeeze", axis, inp.ndim)
         for i in axes:
-            if not is_static(inp.shape[i]) or inp.shape[i] != 1:
+            if not is_one(inp.shape[i]):
                 raise ShapeError(f"squeeze: axis {i} of {_show(inp.shape)} has size {inp.shape[i]}, not 1 at {user_location()}")
     return reshape(inp, [size for i, size in enumerate(inp.shape) if i not in axes])
 
@@ -96,7 +96,7 @@ def concat(inps, axis=0, device=None):
 def stack(inps, axis=0, device=None):
     """The tensors joined along a new axis."""
     del device
-    return concat([expand_dims(as_tensor(inp), axis) for inp in inps], axis if axis >= 0 else axis)
+    return concat([expand_dims(as_tensor(inp), axis) for inp in inps], axis)
 
 
 def split(inp, nsplits_or_sections, axis=0):

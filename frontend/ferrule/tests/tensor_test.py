@@ -151,6 +151,8 @@ INDICES = (
     (None, 0),
     (slice(-2, None), None, 1),
     (slice(5, 2),),
+    slice(None, None, -1),
+    (slice(3, 0, -2), slice(None), slice(-1, -4, -1)),
     slice(0, 100),
     (1, 2, 3),
     Ellipsis,
