@@ -1,0 +1,298 @@
+#include "runtime/testing/test_program.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "serialize/writer/writer.h"
+
+namespace ferrule::runtime::testing {
+namespace {
+
+using namespace serialize;
+
+constexpr int64_t kColumns = 4;
+constexpr int64_t kMaxBatch = 8;
+constexpr DataTypeDescription kFloat32{2, 32, 1};
+constexpr DataTypeDescription kInt32{0, 32, 1};
+
+// Expressions and buffers of one entry, added as they are needed.
+struct EntryBuilder {
+  EntryDescription entry;
+  uint32_t step = 0;  // the next instruction
+
+  explicit EntryBuilder(const char* name) {
+    entry.name = name;
+    entry.blocks.emplace_back();
+    entry.signature = "{}";
+  }
+
+  uint32_t constant(int64_t value) {
+    entry.expressions.push_back({ExpressionKind::kConstant, 0, 0, value});
+    return static_cast<uint32_t>(entry.expressions.size() - 1);
+  }
+  uint32_t dim(const char* name, int64_t max = kMaxBatch) {
+    entry.dims.push_back({name, 1, max, 1});
+    entry.expressions.push_back({ExpressionKind::kDim, 0, 0, static_cast<int64_t>(entry.dims.size() - 1)});
+    return static_cast<uint32_t>(entry.expressions.size() - 1);
+  }
+  uint32_t times(uint32_t left, int64_t factor) {
+    const uint32_t right = constant(factor);
+    entry.expressions.push_back({ExpressionKind::kMultiply, left, right, 0});
+    return static_cast<uint32_t>(entry.expressions.size() - 1);
+  }
+
+  uint32_t buffer(Storage storage, uint32_t index, uint32_t size, uint64_t planned_size) {
+    BufferDescription buffer;
+    buffer.storage = storage;
+    buffer.index = index;
+    buffer.size = size;
+    buffer.planned_size = planned_size;
+    entry.buffers.push_back(buffer);
+    return static_cast<uint32_t>(entry.buffers.size() - 1);
+  }
+  uint32_t rows_input(const char* name, uint32_t batch) {
+    entry.inputs.push_back({name, kFloat32, {batch, constant(kColumns)}});
+    return buffer(Storage::kInput, static_cast<uint32_t>(entry.inputs.size() - 1), times(batch, 4 * kColumns),
+                  4 * kColumns * kMaxBatch);
+  }
+  uint32_t column_input(const char* name, uint32_t batch) {
+    entry.inputs.push_back({name, kInt32, {batch}});
+    return buffer(Storage::kInput, static_cast<uint32_t>(entry.inputs.size() - 1), times(batch, 4), 4 * kMaxBatch);
+  }
+  uint32_t output(const char* name, DataTypeDescription dtype, std::vector<uint32_t> shape, uint32_t size,
+                  uint64_t planned_size) {
+    entry.outputs.push_back({name, dtype, std::move(shape)});
+    return buffer(Storage::kOutput, static_cast<uint32_t>(entry.outputs.size() - 1), size, planned_size);
+  }
+  uint32_t variable(uint32_t index, uint64_t byte_size) {
+    return buffer(Storage::kVariable, index, constant(static_cast<int64_t>(byte_size)), byte_size);
+  }
+
+  InstructionDescription& call(TestKernel kernel, std::vector<uint32_t> buffers, uint32_t batch, uint32_t tiles) {
+    InstructionDescription instruction;
+    instruction.kernel = static_cast<uint32_t>(kernel);
+    const uint32_t zero = constant(0);
+    for (const uint32_t buffer : buffers) instruction.operands.push_back({buffer, zero});
+    instruction.output_count = 1;
+    instruction.dims = {batch};
+    instruction.tiles = tiles;
+    entry.blocks[0].instructions.push_back(instruction);
+    ++step;
+    return entry.blocks[0].instructions.back();
+  }
+};
+
+constexpr uint32_t kVariableW = 0;
+
+EntryDescription describe_predict() {
+  EntryBuilder b("predict");
+  const uint32_t batch = b.dim("batch");
+  const uint32_t x = b.rows_input("x", batch);
+  const uint32_t y = b.output("y", kFloat32, {batch, b.constant(kColumns)}, b.times(batch, 16), 16 * kMaxBatch);
+  const uint32_t w = b.variable(kVariableW, 16);
+  b.call(TestKernel::kAffine, {y, x, w}, batch, batch);
+  return b.entry;
+}
+
+EntryDescription describe_train() {
+  EntryBuilder b("train");
+  const uint32_t batch = b.dim("batch");
+  const uint32_t x = b.rows_input("x", batch);
+  const uint32_t loss = b.output("loss", kFloat32, {}, b.constant(4), 4);
+  const uint32_t w = b.variable(kVariableW, 16);
+  const uint32_t y = b.buffer(Storage::kArena, 0, b.times(batch, 16), 16 * kMaxBatch);
+  const uint32_t one = b.constant(1);
+  b.call(TestKernel::kAffine, {y, x, w}, batch, batch);
+  b.call(TestKernel::kSum, {loss, y}, batch, one);
+  b.call(TestKernel::kAccumulate, {w, x, w}, batch, one);
+  b.entry.buffers[y].begin = 0;
+  b.entry.buffers[y].end = 1;
+  b.entry.assigned_variables = {kVariableW};
+  b.entry.peak_bytes = b.entry.lower_bound_bytes = b.entry.naive_bytes = 16 * kMaxBatch;
+  return b.entry;
+}
+
+void add_check(EntryBuilder& b, uint32_t checked, uint32_t index, uint32_t batch) {
+  InstructionDescription& call = b.call(TestKernel::kCheckIndex, {checked, index}, batch, batch);
+  const int64_t limit = 10;
+  call.params.resize(sizeof(limit));
+  std::memcpy(call.params.data(), &limit, sizeof(limit));
+  call.location = 1;
+}
+
+EntryDescription describe_fail() {
+  EntryBuilder b("fail");
+  const uint32_t batch = b.dim("batch");
+  const uint32_t x = b.rows_input("x", batch);
+  const uint32_t index = b.column_input("index", batch);
+  const uint32_t checked = b.output("checked", kInt32, {batch}, b.times(batch, 4), 4 * kMaxBatch);
+  const uint32_t w = b.variable(kVariableW, 16);
+  b.call(TestKernel::kAccumulate, {w, x, w}, batch, b.constant(1));
+  add_check(b, checked, index, batch);
+  b.entry.assigned_variables = {kVariableW};
+  return b.entry;
+}
+
+EntryDescription describe_check() {
+  EntryBuilder b("check");
+  const uint32_t batch = b.dim("batch");
+  const uint32_t index = b.column_input("index", batch);
+  const uint32_t checked = b.output("checked", kInt32, {batch}, b.times(batch, 4), 4 * kMaxBatch);
+  add_check(b, checked, index, batch);
+  return b.entry;
+}
+
+EntryDescription describe_halve() {
+  EntryBuilder b("halve");
+  const uint32_t batch = b.dim("batch");
+  const uint32_t x = b.rows_input("x", batch);
+  const uint32_t half = b.output("half", kFloat32, {batch}, b.times(batch, 4), 4 * kMaxBatch);
+  b.call(TestKernel::kHalve, {half, x}, batch, batch);
+  return b.entry;
+}
+
+EntryDescription describe_threads() {
+  EntryBuilder b("threads");
+  const uint32_t batch = b.dim("batch");
+  b.rows_input("x", batch);
+  const uint32_t thread = b.output("thread", kInt32, {batch}, b.times(batch, 4), 4 * kMaxBatch);
+  b.call(TestKernel::kThreadOfRow, {thread}, batch, batch);
+  return b.entry;
+}
+
+EntryDescription describe_pair() {
+  EntryBuilder b("pair");
+  const uint32_t batch = b.dim("batch"), other = b.dim("other");
+  b.rows_input("a", batch);
+  const uint32_t second = b.rows_input("b", other);
+  const uint32_t copy = b.output("copy", kFloat32, {other, b.constant(kColumns)}, b.times(other, 16), 16 * kMaxBatch);
+  InstructionDescription instruction;
+  instruction.kind = InstructionDescription::Kind::kCopy;
+  const uint32_t zero = b.constant(0);
+  instruction.operands = {{copy, zero}, {second, zero}};
+  instruction.byte_size = b.times(other, 16);
+  b.entry.blocks[0].instructions.push_back(instruction);
+  b.entry.equalities.push_back({batch, other, 1});
+  return b.entry;
+}
+
+template <typename T>
+std::vector<uint8_t> to_bytes(std::initializer_list<T> values) {
+  std::vector<uint8_t> bytes(values.size() * sizeof(T));
+  std::memcpy(bytes.data(), values.begin(), bytes.size());
+  return bytes;
+}
+
+void describe_variables(ProgramDescription& program) {
+  VariableDescription w;
+  w.name = "w";
+  w.dtype = kFloat32;
+  w.shape = {kColumns};
+  w.initial_value = to_bytes<float>({1, 2, 3, 4});
+  program.variables.push_back(w);
+
+  // Logical [3, 2] = {10, 11}, {12, 13}, {14, 15} as [K = 2][16 lanes].
+  LayoutDescription panels;
+  panels.kind = "panel";
+  panels.n_axes = {0};
+  panels.k_axes = {1};
+  program.layouts.push_back(panels);
+  VariableDescription table;
+  table.name = "table";
+  table.aliases = {"weights"};
+  table.dtype = kFloat32;
+  table.shape = {3, 2};
+  table.layout = 1;
+  float packed[2][16] = {{10, 12, 14}, {11, 13, 15}};
+  table.initial_value.resize(sizeof(packed));
+  std::memcpy(table.initial_value.data(), packed, sizeof(packed));
+  program.variables.push_back(table);
+
+  VariableDescription counter;
+  counter.name = "counter";
+  counter.dtype = kInt32;
+  counter.role = "buffer";
+  counter.trainable = false;
+  counter.initial_value = to_bytes<int32_t>({7});
+  program.variables.push_back(counter);
+}
+
+[[noreturn]] void give_up(const std::string& message) {
+  std::fprintf(stderr, "%s\n", message.c_str());
+  std::exit(1);
+}
+
+void describe_kernels(ProgramDescription& program) {
+  struct Shape {
+    const char* name;
+    uint32_t operands, scratch_bytes;
+  };
+  constexpr Shape kShapes[] = {{"affine", 3, 0},      {"accumulate", 3, 0}, {"sum", 2, 16},
+                               {"check_index", 2, 0}, {"halve", 2, 0},      {"thread_of_row", 1, 0}};
+  const std::vector<uint8_t> image = read_file("runtime/testing/test_kernels.bin");
+  for (size_t k = 0; k < static_cast<size_t>(TestKernel::kCount); ++k) {
+    KernelDescription kernel;
+    kernel.name = kShapes[k].name;
+    kernel.operand_count = kShapes[k].operands;
+    kernel.output_count = 1;
+    kernel.dim_count = 1;
+    kernel.scratch_bytes = kShapes[k].scratch_bytes;
+    uint64_t offset;
+    std::memcpy(&offset, image.data() + k * sizeof(offset), sizeof(offset));
+    kernel.offsets = {offset};
+    program.kernels.push_back(kernel);
+  }
+  TargetDescription target;
+  target.name = "x86-64-v3";
+  target.code = image;
+  program.targets.push_back(target);
+}
+
+}  // namespace
+
+ProgramDescription describe_test_program() {
+  ProgramDescription program;
+  program.producer = "runtime tests";
+  describe_variables(program);
+  describe_kernels(program);
+  program.arenas.push_back({0, 16 * kMaxBatch, 64});
+  program.scratch_bytes = 16;
+  program.locations = {"model.py:12"};
+  program.entries = {describe_predict(), describe_train(),   describe_fail(), describe_check(),
+                     describe_halve(),   describe_threads(), describe_pair()};
+  return program;
+}
+
+std::vector<uint8_t> to_artifact(const ProgramDescription& program) {
+  std::string error;
+  std::vector<uint8_t> bytes = write_program(program, &error);
+  if (bytes.empty()) give_up("the test program cannot be written: " + error);
+  return bytes;
+}
+
+std::vector<uint8_t> test_artifact() { return to_artifact(describe_test_program()); }
+
+std::string temporary_path(const std::string& name) {
+  const char* folder = std::getenv("TEST_TMPDIR");
+  return std::string(folder == nullptr ? "/tmp" : folder) + "/" + name;
+}
+
+void write_file(const std::string& path, const std::vector<uint8_t>& bytes) {
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  if (file == nullptr || std::fwrite(bytes.data(), 1, bytes.size(), file) != bytes.size() || std::fclose(file) != 0)
+    give_up("cannot write " + path);
+}
+
+std::vector<uint8_t> read_file(const std::string& path) {
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) give_up("cannot open " + path);
+  std::vector<uint8_t> bytes;
+  uint8_t block[4096];
+  for (size_t count; (count = std::fread(block, 1, sizeof(block), file)) > 0;)
+    bytes.insert(bytes.end(), block, block + count);
+  std::fclose(file);
+  return bytes;
+}
+
+}  // namespace ferrule::runtime::testing

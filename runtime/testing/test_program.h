@@ -1,0 +1,38 @@
+// A small program for the runtime's tests, made with the artifact writer and hand-made kernels: no compiler.
+//
+// dim batch in [1, 8]; x is float32 [batch, 4]. Variables: w (float32 [4], starts at 1, 2, 3, 4, assigned by train and fail),
+// table (float32 [3, 2] in panels, starts at 10 .. 15, assigned by nobody, alias "weights"), counter (int32 [], 7).
+//   predict(x)        -> y = 2 x + w                          [batch, 4]
+//   train(x)          -> loss = sum of (2 x + w), then w += sum of x over the batch
+//   fail(x, index)    -> checked = index, after w += sum of x: fails if an index is 10 or more
+//   check(index)      -> checked = index, without a change
+//   halve(x)          -> x[:, 0] / 2                           [batch]
+//   threads(x)        -> the thread of each row                [batch]
+//   pair(a, b)        -> b copied; a is [batch, 4], b is [other, 4], and batch == other is recorded
+#ifndef FERRULE_RUNTIME_TESTING_TEST_PROGRAM_H_
+#define FERRULE_RUNTIME_TESTING_TEST_PROGRAM_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "serialize/writer/program_description.h"
+
+namespace ferrule::runtime::testing {
+
+enum class TestKernel : uint32_t { kAffine, kAccumulate, kSum, kCheckIndex, kHalve, kThreadOfRow, kCount };
+
+serialize::ProgramDescription describe_test_program();
+
+// The artifact's bytes; ends the process with a message if they cannot be made.
+std::vector<uint8_t> test_artifact();
+std::vector<uint8_t> to_artifact(const serialize::ProgramDescription& program);
+
+// A path in the test's own folder.
+std::string temporary_path(const std::string& name);
+void write_file(const std::string& path, const std::vector<uint8_t>& bytes);
+std::vector<uint8_t> read_file(const std::string& path);
+
+}  // namespace ferrule::runtime::testing
+
+#endif  // FERRULE_RUNTIME_TESTING_TEST_PROGRAM_H_
