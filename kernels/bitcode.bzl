@@ -7,12 +7,12 @@ TARGET_FLAGS = {
     "aarch64": "-target aarch64-linux-gnu -march=armv8-a -ffixed-x18",
 }
 
-# Freestanding and without builtins: no call to memset or libm may appear. One rounding per written operation. The
-# loop and SLP vectorisers stay off because the code is written in vectors already.
+# Freestanding and without builtins: no call to memset or libm may appear. One rounding per written operation.
+# Integer arithmetic wraps. The loop and SLP vectorisers stay off because the code is written in vectors already.
 _FLAGS = " ".join([
     "-std=c++17 -O2 -fPIC -fvisibility=hidden -ffreestanding -fno-builtin -ffp-contract=off -fno-math-errno",
     "-fno-exceptions -fno-rtti -fno-vectorize -fno-slp-vectorize -fno-asynchronous-unwind-tables",
-    "-fno-stack-protector -Wall -Wextra -Werror -Wno-psabi -iquote .",
+    "-fno-stack-protector -fwrapv -Wall -Wextra -Werror -Wno-psabi -iquote .",
 ])
 
 _CLANG = "@llvm//:bin/clang"

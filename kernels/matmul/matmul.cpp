@@ -65,7 +65,9 @@ struct Matmul {
       const bool at_end = ragged != 0 && (panel + p + PANELS) * kLanes > N;
       rows_of<PANELS, false>(rows, row, panel + p, at_end ? ragged : kLanes);
     }
-    if constexpr (PANELS > 1) {
+    // A group is a multiple of PANELS wide, so a narrower strip exists only at the end of the matrix.
+    const int64_t all_wide = padded ? ceil_div(N, kLanes) : N / kLanes;
+    if (PANELS > 1 && all_wide % PANELS != 0) {
       for (; p < wide; ++p) {
         const bool at_end = ragged != 0 && (panel + p + 1) * kLanes > N;
         rows_of<1, false>(rows, row, panel + p, at_end ? ragged : kLanes);

@@ -1,0 +1,125 @@
+// Convolution forward and its gradient with respect to the input: direct, on channels-last rows.
+#include "kernels/conv/shape.h"
+#include "kernels/conv/strip.h"
+
+namespace ferrule::kernels {
+namespace {
+
+// All tiles (output rows) for the output channels of one group, PANELS panels at a time. Panels are the outer loop:
+// the weights of a strip of panels stay in the second-level cache while the rows pass.
+template <typename T, typename Rows>
+FERRULE_INLINE void for_panels(int64_t columns, Rows rows) {
+  const int64_t panels = ceil_div(columns, kLanes);
+  const int64_t ragged = columns % kLanes;
+  const int64_t last_count = ragged == 0 ? kLanes : ragged;
+  const auto strips = [&](auto width) __attribute__((always_inline)) {
+    constexpr int kWidth = decltype(width)::value;
+    const int64_t whole = panels / kWidth * kWidth;
+    const int64_t ends_ragged = ragged != 0 && whole == panels;
+    int64_t p = 0;
+    for (; p + kWidth <= whole - ends_ragged * kWidth; p += kWidth) rows(width, p, int64_t{kLanes});
+    if (ends_ragged) rows(width, whole - kWidth, last_count);
+    if (panels % kWidth == 0) return;
+    for (p = whole; p + 1 < panels; ++p) rows(Height<1>{}, p, int64_t{kLanes});
+    rows(Height<1>{}, panels - 1, last_count);
+  };
+  if constexpr (has_tile<T>(3)) {
+    if (panels % 3 == 0 && panels % 2 != 0) return strips(Height<3>{});
+  }
+  if constexpr (has_tile<T>(2)) {
+    if (panels > 1) return strips(Height<2>{});
+  }
+  strips(Height<1>{});
+}
+
+template <typename T>
+FERRULE_INLINE void conv(void* ctx, FerruleStore store, const T* x, const T* weights, const ConvShape& s,
+                         int64_t tile_begin, int64_t tile_end) {
+  const int64_t channels = s.in_c / s.groups, columns = s.out_c / s.groups;
+  const int64_t panel_stride = s.kernel_h * s.kernel_w * channels * kLanes;
+  const int64_t group_stride = ceil_div(columns, kLanes) * panel_stride;
+  for (int64_t g = 0; g < s.groups; ++g) {
+    const Strip<T> strip{ctx,
+                         store,
+                         weights + g * group_stride,
+                         channels,
+                         panel_stride,
+                         s.in_c,
+                         {s.kernel_h, s.in_h, s.stride_h, -s.pad_top, s.dilation_h, 1},
+                         {s.kernel_w, s.in_w, s.stride_w, -s.pad_left, s.dilation_w, 1},
+                         0,
+                         1,
+                         s.out_w,
+                         s.stride_w};
+    for_panels<T>(columns, [&](auto width, int64_t panel, int64_t last_count) __attribute__((always_inline)) {
+      for (int64_t t = tile_begin; t < tile_end; ++t) {
+        const T* image = x + t / s.out_h * s.in_h * s.in_w * s.in_c + g * channels;
+        strip.template run<decltype(width)::value>(image, t % s.out_h, panel, t * s.out_w, g * columns, last_count);
+      }
+    });
+  }
+}
+
+// The outputs (input columns) of one stride phase; each phase meets its own subset of the kernel's columns.
+template <typename T>
+FERRULE_INLINE void conv_input_gradient_phase(void* ctx, FerruleStore store, const T* dy, const T* weights,
+                                              const ConvShape& s, int64_t phase, int64_t tile_begin,
+                                              int64_t tile_end) {
+  if (phase >= s.in_w) return;
+  const int64_t channels = s.out_c / s.groups, columns = s.in_c / s.groups;
+  const int64_t panel_stride = s.kernel_h * s.kernel_w * channels * kLanes;
+  const int64_t group_stride = ceil_div(columns, kLanes) * panel_stride;
+  for (int64_t g = 0; g < s.groups; ++g) {
+    const Strip<T> strip{ctx,
+                         store,
+                         weights + g * group_stride,
+                         channels,
+                         panel_stride,
+                         s.out_c,
+                         {s.kernel_h, s.out_h, 1, s.pad_top, -s.dilation_h, s.stride_h},
+                         {s.kernel_w, s.out_w, 1, s.pad_left, -s.dilation_w, s.stride_w},
+                         phase,
+                         s.stride_w,
+                         ceil_div(s.in_w - phase, s.stride_w),
+                         1};
+    for_panels<T>(columns, [&](auto width, int64_t panel, int64_t last_count) __attribute__((always_inline)) {
+      for (int64_t t = tile_begin; t < tile_end; ++t) {
+        const T* image = dy + t / s.in_h * s.out_h * s.out_w * s.out_c + g * channels;
+        strip.template run<decltype(width)::value>(image, t % s.in_h, panel, t * s.in_w, g * columns, last_count);
+      }
+    });
+  }
+}
+
+template <typename T>
+FERRULE_INLINE void conv_input_gradient(void* ctx, FerruleStore store, const T* dy, const T* weights,
+                                        const ConvShape& s, int64_t tile_begin, int64_t tile_end) {
+  // The common strides are written out so that each phase's shape is a constant.
+  if (s.stride_w == 1) {
+    conv_input_gradient_phase(ctx, store, dy, weights, s, 0, tile_begin, tile_end);
+  } else if (s.stride_w == 2) {
+    conv_input_gradient_phase(ctx, store, dy, weights, s, 0, tile_begin, tile_end);
+    conv_input_gradient_phase(ctx, store, dy, weights, s, 1, tile_begin, tile_end);
+  } else {
+    for (int64_t phase = 0; phase < s.stride_w; ++phase) {
+      conv_input_gradient_phase(ctx, store, dy, weights, s, phase, tile_begin, tile_end);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ferrule::kernels
+
+#define FERRULE_CONV(S, T)                                                                                    \
+  FERRULE_DEFINE(void, ferrule_conv_##S)                                                                      \
+  (void* ctx, FerruleStore store, const T* p, const T* q, FERRULE_SHAPE_PARAMETERS, int64_t tile_begin,       \
+   int64_t tile_end, void*) {                                                                                 \
+    ferrule::kernels::conv(ctx, store, p, q, FERRULE_SHAPE, tile_begin, tile_end);                            \
+  }                                                                                                           \
+  FERRULE_DEFINE(void, ferrule_conv_input_gradient_##S)                                                       \
+  (void* ctx, FerruleStore store, const T* p, const T* q, FERRULE_SHAPE_PARAMETERS, int64_t tile_begin,       \
+   int64_t tile_end, void*) {                                                                                 \
+    ferrule::kernels::conv_input_gradient(ctx, store, p, q, FERRULE_SHAPE, tile_begin, tile_end);             \
+  }
+FERRULE_CONV(f32, float)
+FERRULE_CONV(f64, double)

@@ -1,0 +1,206 @@
+// The loops of reductions: along contiguous rows, and along the middle axis of [outer, n, inner].
+//
+// Rule (c): blocks of 4,096 elements; element i goes to lane i mod 16, ascending; lanes fold 8, 4, 2, 1; blocks are
+// combined ascending. Along columns the 16 "lanes" of one column are 16 accumulator vectors.
+#ifndef FERRULE_KERNELS_REDUCE_REDUCE_H_
+#define FERRULE_KERNELS_REDUCE_REDUCE_H_
+
+#include "kernels/base/define.h"
+#include "kernels/base/vector.h"
+
+namespace ferrule::kernels {
+
+inline constexpr int64_t kReductionBlock = 4096;
+
+// What a reduction over 16 accumulators needs: `State` is what one lane carries (a struct of vectors), and
+//   clear(state), add(state, elements, mask of the lanes that exist), combine(a, b).
+// Sums never become -0 (they start at +0), so an absent lane may add its +0.
+
+template <typename T, int COUNT>
+struct SumOf {
+  static constexpr int kInputs = COUNT;
+  Vec<T> value[COUNT];
+  FERRULE_INLINE void clear() {
+    for (int j = 0; j < COUNT; ++j) value[j] = Vec<T>{};
+  }
+  FERRULE_INLINE void add(const Vec<T> (&x)[COUNT], Vec<typename LaneTraits<T>::Bits>) {
+    for (int j = 0; j < COUNT; ++j) value[j] = combine(value[j], x[j]);
+  }
+  template <typename V>
+  static FERRULE_INLINE V combine(V a, V b) {
+    return a + b;
+  }
+};
+
+template <typename T>
+struct Product {
+  static constexpr int kInputs = 1;
+  Vec<T> value[1];
+  FERRULE_INLINE void clear() { value[0] = splat(T(1)); }
+  FERRULE_INLINE void add(const Vec<T> (&x)[1], Vec<typename LaneTraits<T>::Bits> mask) {
+    value[0] = select(mask, value[0] * x[0], value[0]);
+  }
+  template <typename V>
+  static FERRULE_INLINE V combine(V a, V b) {
+    return a * b;
+  }
+};
+
+// maximum and minimum: NaN wins, and -0 < +0. The scalar of the last fold step takes the same path.
+template <typename T, bool MAX>
+struct Extremum {
+  static constexpr int kInputs = 1;
+  static constexpr bool kFloat = static_cast<T>(0.5) != 0;
+  Vec<T> value[1];
+  static FERRULE_INLINE T identity() {
+    if constexpr (kFloat) {
+      return MAX ? -LaneTraits<T>::kInfinity : LaneTraits<T>::kInfinity;
+    } else {
+      const T lowest = static_cast<T>(typename LaneTraits<T>::Unsigned(1) << (sizeof(T) * 8 - 1));
+      return MAX ? lowest : static_cast<T>(~lowest);
+    }
+  }
+  FERRULE_INLINE void clear() { value[0] = splat(identity()); }
+  FERRULE_INLINE void add(const Vec<T> (&x)[1], Vec<typename LaneTraits<T>::Bits> mask) {
+    value[0] = select(mask, combine(value[0], x[0]), value[0]);
+  }
+  template <typename V>
+  static FERRULE_INLINE V combine(V a, V b) {
+    if constexpr (kFloat) {
+      return MAX ? __builtin_elementwise_maximum(a, b) : __builtin_elementwise_minimum(a, b);
+    } else {
+      return MAX ? __builtin_elementwise_max(a, b) : __builtin_elementwise_min(a, b);
+    }
+  }
+};
+
+// Rows in groups of four, then one by one: four independent chains hide the latency of an addition.
+template <typename Row4, typename Row1>
+FERRULE_INLINE void for_rows(int64_t outer, int64_t tile_rows, int64_t tile_begin, int64_t tile_end, Row4 four,
+                             Row1 one) {
+  const int64_t end = tile_end * tile_rows < outer ? tile_end * tile_rows : outer;
+  int64_t row = tile_begin * tile_rows;
+  for (; row + 4 <= end; row += 4) four(row);
+  for (; row < end; ++row) one(row);
+}
+
+// Reduces ROWS rows at once. `Op` is one of the states above.
+template <typename T, typename Op, int ROWS>
+FERRULE_INLINE void reduce_rows_at(void* ctx, FerruleLoad load, FerruleStore store, int64_t row, int64_t n) {
+  using Mask = Vec<typename LaneTraits<T>::Bits>;
+  constexpr int kInputs = Op::kInputs;
+  Vec<T> total[ROWS][kInputs];
+  for (int64_t block = 0; block == 0 || block < n; block += kReductionBlock) {
+    const int64_t end = block + kReductionBlock < n ? block + kReductionBlock : n;
+    Op lanes[ROWS];
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) lanes[r].clear();
+    Vec<T> x[kInputs];
+    int64_t i = block;
+    for (; i + kLanes <= end; i += kLanes) {
+#pragma unroll
+      for (int r = 0; r < ROWS; ++r) {
+        load(ctx, row + r, i, 0, kLanes, x);
+        lanes[r].add(x, ~Mask{});
+      }
+    }
+    // Only the last block can end between two multiples of 16.
+    if (n % kLanes != 0 && i < end) {
+#pragma unroll
+      for (int r = 0; r < ROWS; ++r) {
+        load(ctx, row + r, i, 0, n % kLanes, x);
+        lanes[r].add(x, lanes_below<T>(n % kLanes));
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+#pragma unroll
+      for (int j = 0; j < kInputs; ++j) {
+        const T folded =
+            fold_lanes<T>(lanes[r].value[j], [](auto a, auto b) { return Op::combine(a, b); });
+        Op start;
+        start.clear();
+        const Vec<T> before = block == 0 ? start.value[j] : total[r][j];
+        total[r][j] = Op::combine(before, splat(folded));
+      }
+    }
+  }
+#pragma clang loop unroll(disable)
+  for (int r = 0; r < ROWS; ++r) store(ctx, row + r, 0, 1, total[r]);
+}
+
+template <typename T, typename Op>
+FERRULE_INLINE void reduce_rows(void* ctx, FerruleLoad load, FerruleStore store, int64_t outer, int64_t n,
+                                int64_t tile_rows, int64_t tile_begin, int64_t tile_end) {
+  for_rows(
+      outer, tile_rows, tile_begin, tile_end,
+      [&](int64_t row) __attribute__((always_inline)) { reduce_rows_at<T, Op, 4>(ctx, load, store, row, n); },
+      [&](int64_t row) __attribute__((always_inline)) { reduce_rows_at<T, Op, 1>(ctx, load, store, row, n); });
+}
+
+// Visits tiles of a column reduction: column(outer index, first column, count).
+template <typename Column>
+FERRULE_INLINE void for_columns(int64_t inner, int64_t tile_begin, int64_t tile_end, Column column) {
+  const int64_t chunks = ceil_div(inner, kLanes);
+  for (int64_t t = tile_begin; t < tile_end; ++t) {
+    const int64_t col = t % chunks * kLanes;
+    if (inner % kLanes != 0 && col + kLanes > inner) {
+      column(t / chunks, col, inner % kLanes);
+    } else {
+      column(t / chunks, col, int64_t{kLanes});
+    }
+  }
+}
+
+// Folds 16 accumulators per column (8, 4, 2, 1) into the first.
+template <typename Op>
+FERRULE_INLINE void fold_accumulators(Op (&lanes)[kLanes]) {
+#pragma clang loop unroll(disable)
+  for (int half = 8; half > 0; half /= 2) {
+#pragma clang loop unroll(disable)
+    for (int i = 0; i < half; ++i) {
+      for (int j = 0; j < Op::kInputs; ++j) {
+        lanes[i].value[j] = Op::combine(lanes[i].value[j], lanes[i + half].value[j]);
+      }
+    }
+  }
+}
+
+template <typename T, typename Op>
+FERRULE_INLINE void reduce_columns_at(void* ctx, FerruleLoad load, FerruleStore store, int64_t o, int64_t n,
+                                      int64_t col, int64_t count) {
+  Vec<T> total[Op::kInputs];
+  Op lanes[kLanes];
+  for (int64_t block = 0; block == 0 || block < n; block += kReductionBlock) {
+    const int64_t end = block + kReductionBlock < n ? block + kReductionBlock : n;
+#pragma clang loop unroll(disable)
+    for (int i = 0; i < kLanes; ++i) lanes[i].clear();
+    Vec<T> x[Op::kInputs];
+    // The accumulators stay in memory: 16 of them, of up to four vectors, would not fit the registers of any target.
+#pragma clang loop unroll(disable)
+    for (int64_t i = block; i < end; ++i) {
+      load(ctx, o, i, col, count, x);
+      lanes[i % kLanes].add(x, ~Vec<typename LaneTraits<T>::Bits>{});
+    }
+    fold_accumulators(lanes);
+    for (int j = 0; j < Op::kInputs; ++j) {
+      Op start;
+      start.clear();
+      const Vec<T> before = block == 0 ? start.value[j] : total[j];
+      total[j] = Op::combine(before, lanes[0].value[j]);
+    }
+  }
+  store(ctx, o, col, count, total);
+}
+
+template <typename T, typename Op>
+FERRULE_INLINE void reduce_columns(void* ctx, FerruleLoad load, FerruleStore store, int64_t n, int64_t inner,
+                                   int64_t tile_begin, int64_t tile_end) {
+  for_columns(inner, tile_begin, tile_end, [&](int64_t o, int64_t col, int64_t count) __attribute__((always_inline)) {
+    reduce_columns_at<T, Op>(ctx, load, store, o, n, col, count);
+  });
+}
+
+}  // namespace ferrule::kernels
+
+#endif  // FERRULE_KERNELS_REDUCE_REDUCE_H_
