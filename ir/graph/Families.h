@@ -1,0 +1,24 @@
+// The registration of the op families: a new family adds a line here and one in FerruleDialect.cpp.
+#ifndef FERRULE_IR_GRAPH_FAMILIES_H_
+#define FERRULE_IR_GRAPH_FAMILIES_H_
+
+namespace mlir::ferrule {
+
+class FerruleDialect;
+
+void registerConvolutionOps(FerruleDialect &dialect);
+void registerElementwiseOps(FerruleDialect &dialect);
+void registerDispatchOps(FerruleDialect &dialect);
+void registerGradientOps(FerruleDialect &dialect);
+void registerLayoutOps(FerruleDialect &dialect);
+void registerMatmulOps(FerruleDialect &dialect);
+void registerNormalizeOps(FerruleDialect &dialect);
+void registerPoolingOps(FerruleDialect &dialect);
+void registerReduceOps(FerruleDialect &dialect);
+void registerShapeOps(FerruleDialect &dialect);
+void registerSoftmaxOps(FerruleDialect &dialect);
+void registerStateOps(FerruleDialect &dialect);
+
+} // namespace mlir::ferrule
+
+#endif // FERRULE_IR_GRAPH_FAMILIES_H_

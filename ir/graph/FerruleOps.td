@@ -1,0 +1,11 @@
+// All families, for the generated reference pages.
+include "ir/graph/Convolution.td"
+include "ir/graph/Elementwise.td"
+include "ir/graph/Gradient.td"
+include "ir/graph/Matmul.td"
+include "ir/graph/Normalize.td"
+include "ir/graph/Pooling.td"
+include "ir/graph/Reduce.td"
+include "ir/graph/Shape.td"
+include "ir/graph/Softmax.td"
+include "ir/graph/State.td"

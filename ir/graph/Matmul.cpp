@@ -1,0 +1,59 @@
+#include "ir/graph/Matmul.h"
+
+#include "ir/graph/Families.h"
+#include "ir/graph/GraphBuilder.h"
+
+namespace mlir::ferrule {
+
+LogicalResult MatmulOp::inferTypes(MaybeLocation location, Adaptor adaptor, InferredTypes &types) {
+  Value a = adaptor.getA(), b = adaptor.getB();
+  auto fail = [&](const Twine &rule) {
+    return failInference(location, "matmul", "a is " + describe(a) + (adaptor.getTransposeA() ? " transposed" : "") +
+                                                 " and b is " + describe(b) +
+                                                 (adaptor.getTransposeB() ? " transposed" : "") + "; " + rule);
+  };
+  if (failed(checkKind(location, "matmul", "a", a, ElementKind::Number)))
+    return failure();
+  if (getElementType(a) != getElementType(b))
+    return fail("they must have one dtype (cast first)");
+  Dims left = getDims(a), right = getDims(b);
+  size_t rank = left.size();
+  if (rank < 2 || right.size() != rank)
+    return fail("both must have the same number of axes, at least 2");
+  if (ArrayRef<DimExpr>(left).drop_back(2) != ArrayRef<DimExpr>(right).drop_back(2))
+    return fail("the axes before the last two must be equal (broadcast first)");
+  if (adaptor.getTransposeA())
+    std::swap(left[rank - 1], left[rank - 2]);
+  if (adaptor.getTransposeB())
+    std::swap(right[rank - 1], right[rank - 2]);
+  if (left[rank - 1] != right[rank - 2])
+    return fail("the inner sizes " + left[rank - 1].str() + " and " + right[rank - 2].str() + " must be equal");
+  left[rank - 1] = right[rank - 1];
+  return addType(location, "matmul", getElementType(a), left, types);
+}
+
+DimExpr MatmulOp::getInnerSize() {
+  Dims dims = getDims(getA());
+  return dims[dims.size() - (getTransposeA() ? 2 : 1)];
+}
+
+/// With C = op(A) op(B): dA = dC op(B)^T and dB = op(A)^T dC, written so that no transpose op is needed.
+LogicalResult MatmulOp::buildGradient(GraphBuilder &b, ValueRange cotangents, MutableArrayRef<Value> gradients) {
+  Value left = getA(), right = getB(), g = cotangents[0];
+  bool ta = getTransposeA(), tb = getTransposeB();
+  gradients[0] = ta ? b.create<MatmulOp>(right, g, tb, true) : b.create<MatmulOp>(g, right, false, !tb);
+  gradients[1] = tb ? b.create<MatmulOp>(g, left, true, ta) : b.create<MatmulOp>(left, g, !ta, false);
+  return success();
+}
+
+} // namespace mlir::ferrule
+
+#define GET_OP_CLASSES
+#include "ir/graph/Matmul.cpp.inc"
+
+void mlir::ferrule::registerMatmulOps(FerruleDialect &dialect) {
+  dialect.registerOps<
+#define GET_OP_LIST
+#include "ir/graph/Matmul.cpp.inc"
+      >();
+}

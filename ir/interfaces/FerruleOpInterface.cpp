@@ -1,0 +1,43 @@
+#include "ir/interfaces/FerruleOpInterface.h"
+
+#include "llvm/Support/ErrorHandling.h"
+
+#include "ir/interfaces/FerruleOpInterface.cpp.inc"
+
+llvm::StringRef mlir::ferrule::stringify(LoweringKind kind) {
+  switch (kind) {
+  case LoweringKind::Elementwise:
+    return "elementwise";
+  case LoweringKind::Shape:
+    return "shape";
+  case LoweringKind::Constant:
+    return "constant";
+  case LoweringKind::Reduction:
+    return "reduction";
+  case LoweringKind::Moments:
+    return "moments";
+  case LoweringKind::ArgReduction:
+    return "arg_reduction";
+  case LoweringKind::Contraction:
+    return "contraction";
+  case LoweringKind::Convolution:
+    return "convolution";
+  case LoweringKind::ConvolutionInputGradient:
+    return "convolution_input_gradient";
+  case LoweringKind::ConvolutionWeightGradient:
+    return "convolution_weight_gradient";
+  case LoweringKind::Pooling:
+    return "pooling";
+  case LoweringKind::PoolingGradient:
+    return "pooling_gradient";
+  case LoweringKind::Rows:
+    return "rows";
+  case LoweringKind::Panels:
+    return "panels";
+  case LoweringKind::State:
+    return "state";
+  case LoweringKind::Expand:
+    return "expand";
+  }
+  llvm_unreachable("all kinds are named above");
+}
