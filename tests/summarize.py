@@ -12,7 +12,7 @@ import pathlib
 import re
 import sys
 import urllib.parse
-import xml.etree.ElementTree as ElementTree
+from xml.etree import ElementTree
 
 # Bazel's exit codes: 0 all passed, 3 built but some test failed; with both, every test reported a result.
 BAZEL_COMPLETE = (0, 3)
