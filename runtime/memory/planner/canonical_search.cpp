@@ -9,6 +9,10 @@ constexpr uint64_t kNone = ~uint64_t{0};
 
 uint64_t align_up(uint64_t value, uint64_t alignment) { return (value + alignment - 1) & ~(alignment - 1); }
 
+// What a run remembers of the weights that the runs before it learned. Without forgetting, the troubles of the first
+// runs would rule all later ones.
+constexpr double kMemory = 0.8;
+
 // The three orders: by area, by size, by duration in sections (then size).
 double order_priority(const ConflictModel& model, uint32_t interval, uint64_t run_number) {
   const double size = static_cast<double>(model.sizes[interval]);
@@ -19,6 +23,15 @@ double order_priority(const ConflictModel& model, uint32_t interval, uint64_t ru
     case 1: return size;
     default: return duration + size / 9.3e18;   // sizes are below 2^62: the second part only breaks ties
   }
+}
+
+// A number in [1, 1.5) from run and interval, by splitmix64's mixing step.
+double perturbation(uint64_t run_number, uint32_t interval) {
+  uint64_t bits = (run_number << 32 | interval) + 0x9E3779B97F4A7C15u;
+  bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9u;
+  bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBu;
+  bits ^= bits >> 31;
+  return 1.0 + static_cast<double>(bits >> 44) / (2.0 * (1 << 20));
 }
 
 }  // namespace
@@ -60,6 +73,8 @@ void CanonicalSearch::start_run() {
   placed_count_ = 0;
   for (uint32_t i = 0; i < model_.count(); ++i) {
     base_priority_[i] = order_priority(model_, i, run_count_);
+    if (run_count_ >= 3) base_priority_[i] *= perturbation(run_count_, i);   // the plain orders have had their turn
+    weight_[i] = 1.0 + (weight_[i] - 1.0) * kMemory;
     priority_[i] = base_priority_[i] * weight_[i];
   }
   ++run_count_;

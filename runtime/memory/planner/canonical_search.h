@@ -9,7 +9,8 @@
 // lowest offset, from the highest down, what is left above any offset must fit under the capacity.
 //
 // The search learns where the trouble is: the unplaced intervals of the section that failed gain weight, and heavy
-// intervals are placed first. Restarts with these weights solve problems on which one long search is lost.
+// intervals are placed first. Restarts with these weights and slightly shuffled orders (a fixed function of the number
+// of the run) solve problems on which one long search is lost.
 // Branch and bound over canonical placements is in the manner of MiniMalloc (Moffitt, ASPLOS 2023); branching on one
 // interval anywhere in the problem, the bound by sections and the weights are ours.
 #ifndef FERRULE_RUNTIME_MEMORY_PLANNER_CANONICAL_SEARCH_H_
@@ -78,7 +79,7 @@ class CanonicalSearch {
   std::vector<uint8_t> is_marked_;
   std::vector<Change> changes_;
   std::vector<Decision> path_;
-  std::vector<double> weight_;          // 1 + how often the interval was unplaced in a section that failed
+  std::vector<double> weight_;          // 1 + how often the interval was unplaced in a section that failed, fading
   std::vector<double> base_priority_;   // by the order of this run
   std::vector<double> priority_;        // base_priority_ * weight_
 };

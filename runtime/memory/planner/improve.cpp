@@ -25,26 +25,27 @@ class Ladder {
  public:
   Ladder(const ConflictModel& model, uint64_t peak, uint64_t target, uint64_t step_limit,
          std::vector<uint64_t>* offsets)
-      : model_(model), search_(model), target_(target), step_limit_(step_limit), offsets_(offsets) {
+      : model_(model), target_(target), step_limit_(step_limit), offsets_(offsets) {
     result_.peak = peak;
     for (uint64_t bytes : model.section_bytes) result_.proven_bound = std::max(result_.proven_bound, bytes);
   }
 
   Improvement climb_down() {
     bisect();
+    CanonicalSearch search(model_);   // a new one: what is hard at a looser capacity is no guide here
     for (uint64_t index = 1; !finished(); ++index) {
-      try_capacity(goal(), luby(index) * kNodesPerRun);
+      const uint64_t node_limit = luby(index) * kNodesPerRun;
+      try_capacity(&search, goal(), node_limit);
       // The goal may be out of reach: one run in eight asks for half of the gap, or as little as possible.
-      if (index % 16 == 8) try_capacity(between(goal(), result_.peak), luby(index) * kNodesPerRun);
-      if (index % 16 == 0) try_capacity(result_.peak - model_.granule, luby(index) * kNodesPerRun);
+      if (index % 16 == 8) try_capacity(&search, between(goal(), result_.peak), node_limit);
+      if (index % 16 == 0) try_capacity(&search, result_.peak - model_.granule, node_limit);
     }
-    result_.steps = search_.steps();
     return result_;
   }
 
  private:
   uint64_t goal() const { return std::max(target_, result_.proven_bound); }
-  bool finished() const { return result_.peak <= goal() || search_.steps() >= step_limit_; }
+  bool finished() const { return result_.peak <= goal() || result_.steps >= step_limit_; }
   uint64_t between(uint64_t low, uint64_t high) const {
     return (low + (high - low) / 2) / model_.granule * model_.granule;
   }
@@ -53,18 +54,23 @@ class Ladder {
   // most of the gain in a few milliseconds.
   void bisect() {
     const uint64_t node_limit = std::min<uint64_t>(kNodesPerRun, model_.count() + model_.count() / 2);
+    CanonicalSearch search(model_);
     uint64_t failed = goal();
-    if (finished() || try_capacity(failed, node_limit)) return;
+    if (finished() || try_capacity(&search, failed, node_limit)) return;
     while (!finished() && result_.peak > failed + result_.peak / 200) {
       const uint64_t middle = between(failed, result_.peak);
       if (middle <= failed) return;
-      if (!try_capacity(middle, node_limit)) failed = middle;
+      if (!try_capacity(&search, middle, node_limit)) failed = middle;
     }
   }
 
-  bool try_capacity(uint64_t capacity, uint64_t node_limit) {
+  bool try_capacity(CanonicalSearch* search, uint64_t capacity, uint64_t node_limit) {
     if (finished()) return false;
-    switch (search_.run(capacity, node_limit, step_limit_)) {
+    const uint64_t steps_before = search->steps();
+    const CanonicalSearch::Outcome outcome =
+        search->run(capacity, node_limit, steps_before + (step_limit_ - result_.steps));
+    result_.steps += search->steps() - steps_before;
+    switch (outcome) {
       case CanonicalSearch::Outcome::kLimit:
         return false;
       case CanonicalSearch::Outcome::kInfeasible:
@@ -73,7 +79,7 @@ class Ladder {
       case CanonicalSearch::Outcome::kSolved:
         break;
     }
-    *offsets_ = search_.offsets();
+    *offsets_ = search->offsets();
     result_.peak = 0;
     for (size_t i = 0; i < model_.count(); ++i)
       result_.peak = std::max(result_.peak, (*offsets_)[i] + model_.sizes[i]);
@@ -81,7 +87,6 @@ class Ladder {
   }
 
   const ConflictModel& model_;
-  CanonicalSearch search_;
   uint64_t target_;
   uint64_t step_limit_;
   std::vector<uint64_t>* offsets_;
