@@ -1,0 +1,72 @@
+// Golden files: what an older Ferrule wrote must be what this one reads, and writes again to the same bytes.
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+#include "catch2/catch.hpp"
+#include "serialize/golden/sample_program.h"
+#include "serialize/reader/reader.h"
+#include "serialize/writer/writer.h"
+
+namespace ferrule::serialize {
+namespace {
+
+std::vector<uint8_t> read_file(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace
+
+TEST_CASE("the golden file of version 0 is what the writer writes today") {
+  std::string error;
+  const std::vector<uint8_t> written = write_program(sample_program(), &error);
+  const std::vector<uint8_t> golden = read_file("serialize/golden/sample_v0.fer");
+  INFO("to change version 0 on purpose: bazel run //serialize/golden:write_golden -- $PWD/serialize/golden/sample_v0.fer");
+  REQUIRE(error == "");
+  CHECK(written.size() == golden.size());
+  CHECK((written == golden));
+}
+
+TEST_CASE("a golden file survives reading and writing unchanged") {
+  const std::vector<uint8_t> golden = read_file("serialize/golden/sample_v0.fer");
+  ArtifactContents contents;
+  std::string error;
+  REQUIRE(read_artifact(golden.data(), golden.size(), &contents, &error));
+  CHECK((write_program(contents.program, &error) == golden));
+}
+
+TEST_CASE("reading gives back what was written") {
+  const std::vector<uint8_t> golden = read_file("serialize/golden/sample_v0.fer");
+  ArtifactContents contents;
+  std::string error;
+  REQUIRE(read_artifact(golden.data(), golden.size(), &contents, &error));
+  const ProgramDescription expected = sample_program();
+  const ProgramDescription& actual = contents.program;
+  CHECK(actual.producer == expected.producer);
+  REQUIRE(actual.targets.size() == 3);
+  CHECK(actual.targets[1].code == expected.targets[1].code);
+  REQUIRE(actual.variables.size() == 2);
+  CHECK(actual.variables[0].initial_value == expected.variables[0].initial_value);
+  CHECK(actual.variables[0].aliases == expected.variables[0].aliases);
+  CHECK(actual.variables[1].trainable == false);
+  REQUIRE(actual.entries.size() == 2);
+  CHECK(actual.entries[0].blocks[0].instructions[1].location == 2);
+  CHECK(actual.entries[1].assigned_variables == expected.entries[1].assigned_variables);
+  CHECK(actual.locations == expected.locations);
+}
+
+TEST_CASE("reading refuses edited and truncated artifacts") {
+  std::string error;
+  const std::vector<uint8_t> artifact = write_program(sample_program(), &error);
+  ArtifactContents contents;
+  for (size_t size = 0; size < artifact.size(); size += 61) {
+    REQUIRE_FALSE(read_artifact(artifact.data(), size, &contents, &error));
+  }
+  std::vector<uint8_t> edited = artifact;
+  edited.back() ^= 1;
+  REQUIRE_FALSE(read_artifact(edited.data(), edited.size(), &contents, &error));
+  CHECK(error == "segment 5 does not have its recorded hash");
+}
+
+}  // namespace ferrule::serialize

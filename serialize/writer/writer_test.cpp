@@ -1,0 +1,78 @@
+#include "serialize/writer/writer.h"
+
+#include <cstring>
+
+#include "catch2/catch.hpp"
+#include "serialize/golden/sample_program.h"
+#include "serialize/reader/reader.h"
+#include "serialize/schema/artifact_header.h"
+
+namespace ferrule::serialize {
+namespace {
+
+ArtifactContents read(const std::vector<uint8_t>& artifact) {
+  ArtifactContents contents;
+  std::string error;
+  REQUIRE(read_artifact(artifact.data(), artifact.size(), &contents, &error));
+  return contents;
+}
+
+}  // namespace
+
+TEST_CASE("equal descriptions give equal bytes") {
+  std::string error;
+  CHECK((write_program(sample_program(), &error) == write_program(sample_program(), &error)));
+}
+
+TEST_CASE("segments stand at their alignments, in order, with zeros between") {
+  std::string error;
+  const std::vector<uint8_t> artifact = write_program(sample_program(), &error);
+  const ArtifactContents contents = read(artifact);
+  // metadata, three images, debug, weights
+  REQUIRE(contents.directory.size() == 6);
+  CHECK(contents.header.header_size == 96 + 6 * (8 + 88));
+  uint64_t end = contents.header.header_size;
+  for (size_t i = 0; i < 6; ++i) {
+    CHECK(contents.offsets[i] % (i == 5 ? 65536 : 64) == 0);
+    CHECK(contents.offsets[i] >= end);
+    for (uint64_t gap = end; gap < contents.offsets[i]; ++gap) REQUIRE(artifact[gap] == 0);
+    end = contents.offsets[i] + contents.directory[i].size;
+  }
+  CHECK(end == artifact.size());
+  CHECK(std::string(contents.directory[3].name) == "x86-64-v2");
+  // weight 128 bytes, position 24 padded to 64, constant 4
+  CHECK(contents.directory[5].size == 128 + 64 + 4);
+}
+
+TEST_CASE("equal initial values stand in the weights once") {
+  ProgramDescription program = sample_program();
+  program.variables.push_back(program.variables[0]);
+  program.variables.back().name = "twin";
+  program.variables.back().aliases.clear();
+  std::string error;
+  const ArtifactContents contents = read(write_program(program, &error));
+  CHECK(contents.directory[5].size == 128 + 64 + 4);
+  CHECK(contents.program.variables[2].initial_value == program.variables[0].initial_value);
+}
+
+TEST_CASE("a program without weights and locations has neither segment") {
+  ProgramDescription program = sample_program();
+  program.variables.clear();
+  program.constants.clear();
+  program.locations.clear();
+  std::string error;
+  CHECK(read(write_program(program, &error)).directory.size() == 4);
+}
+
+TEST_CASE("what does not fit the format is refused by name") {
+  std::string error;
+  ProgramDescription program = sample_program();
+  program.targets[1].name = std::string(32, 'x');
+  CHECK(write_program(program, &error).empty());
+  CHECK(error == "target name 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' must have 1 to 31 bytes");
+  program.targets.resize(62, program.targets[0]);
+  CHECK(write_program(program, &error).empty());
+  CHECK(error == "an artifact holds at most 61 targets, not 62");
+}
+
+}  // namespace ferrule::serialize
