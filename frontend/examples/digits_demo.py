@@ -27,14 +27,14 @@ def heading(text):
     print(f"\n== {text}", flush=True)
 
 
-def run_tool(*arguments):
-    """Runs ferrule-run with its progress shown; returns the JSON object of its last output line."""
-    command = [str(FERRULE_RUN), *map(str, arguments), "--json"]
-    print("$", " ".join(command), flush=True)
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+def run_tool(*arguments, shown=True):
+    """Runs ferrule-run, with its command line and progress shown or not."""
+    command = [str(FERRULE_RUN), *map(str, arguments)]
+    if shown:
+        print("$", " ".join(command), flush=True)
+    done = subprocess.run(command, capture_output=not shown, text=True, check=False)
     if done.returncode:
-        sys.exit(f"ferrule-run ended with exit code {done.returncode}\n{done.stdout}")
-    return json.loads(done.stdout.strip().splitlines()[-1])
+        sys.exit(f"ferrule-run ended with exit code {done.returncode}\n{'' if shown else done.stderr}")
 
 
 def compile_to(path, targets):
@@ -56,12 +56,12 @@ def print_memory(program):
     return plans
 
 
-def predict_both(artifact, checkpoint, images, threads, folder):
-    """Probabilities of some images from ferrule-run and from Python's session, with the trained state."""
+def predict_both(artifact, checkpoint, images, threads, folder, shown):
+    """Probabilities of up to 64 images from ferrule-run and from Python's session, with the trained state."""
     inputs, outputs = folder / "predict_in.safetensors", folder / "predict_out.safetensors"
     save_file({"image": images}, inputs)
     run_tool("run", artifact, "--entry", "predict", "--inputs", inputs, "--outputs", outputs,
-             "--checkpoint", checkpoint, "--threads", threads)  # fmt: skip
+             "--checkpoint", checkpoint, "--threads", threads, shown=shown)  # fmt: skip
     (from_cpp,) = load_file(outputs).values()
     session = fer.Session(fer.load(artifact), threads=threads)
     session.load_checkpoint(checkpoint)
@@ -104,7 +104,8 @@ def main():
     heading("predict: the trained state, from C++ and from Python")
     probabilities, same = [], True
     for start in range(0, len(labels), 64):
-        from_cpp, from_python = predict_both(artifact, checkpoint, images[start : start + 64], arguments.threads, folder)
+        batch = images[start : start + 64]
+        from_cpp, from_python = predict_both(artifact, checkpoint, batch, arguments.threads, folder, shown=start == 0)
         same = same and from_cpp.tobytes() == from_python.tobytes()
         probabilities.append(from_python)
     probabilities = np.concatenate(probabilities)
