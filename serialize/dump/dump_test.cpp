@@ -1,0 +1,88 @@
+#include "serialize/dump/dump.h"
+
+#include "catch2/catch.hpp"
+#include "serialize/golden/sample_program.h"
+#include "serialize/writer/writer.h"
+
+namespace ferrule::serialize {
+namespace {
+
+ArtifactContents sample_contents() {
+  std::string error;
+  const std::vector<uint8_t> bytes = write_program(sample_program(), &error);
+  ArtifactContents contents;
+  REQUIRE(read_artifact(bytes.data(), bytes.size(), &contents, &error));
+  return contents;
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("the text names entries, signatures, dims, memory, variables and segments") {
+  const std::string text = dump_text(sample_contents(), {});
+  INFO(text);
+  CHECK(contains(text, "Ferrule artifact, format version 0, 65.7 KB, made by ferrule golden sample\n"));
+  CHECK(contains(text, "double_twice(x: float32[batch]) -> (out.0: float32[batch])\n    batch from 1 to 8\n"));
+  CHECK(contains(text, "2 instructions; memory: peak 96 B, lower bound 32 B, sum of all buffers 32 B\n"));
+  CHECK(contains(text, "store(x: float32[3, 2]) -> ()\n"));
+  CHECK(contains(text, "  code x86-64-v2          46 B\n"));
+  CHECK(contains(text, "memory of a session: arena 128 B, and 256 B of scratch a thread\n"));
+  CHECK(contains(text, "float32[3, 2]             parameter       128 B, panel, also alias.weight\n"));
+  CHECK_FALSE(contains(text, "live 0 to 1"));
+}
+
+TEST_CASE("memory and instructions on request") {
+  DumpOptions options;
+  options.memory = options.instructions = true;
+  const std::string text = dump_text(sample_contents(), options);
+  INFO(text);
+  CHECK(contains(text, "bytes 64 to 96              live 0 to 1      batch * 4 bytes  doubled\n"));
+  CHECK(contains(text, "0    double(1 <- 0)  model.py:3\n"));
+  CHECK(contains(text, "0    copy(1 <- 0)\n"));
+}
+
+TEST_CASE("the JSON holds the same facts and escapes what must be escaped") {
+  ArtifactContents contents = sample_contents();
+  contents.program.producer = "a \"quote\"\n";
+  DumpOptions options;
+  options.memory = options.instructions = true;
+  const std::string json = dump_json(contents, options);
+  INFO(json);
+  CHECK(contains(json, R"("producer": "a \"quote\"\u000a")"));
+  CHECK(contains(json, R"("inputs": [{"name": "x", "dtype": "float32", "shape": [3, 2]}])"));
+  CHECK(contains(json, R"("shape": ["batch"])"));
+  CHECK(contains(json, R"("dims": [{"name": "batch", "min": 1, "max": 8, "multiple_of": 1}])"));
+  CHECK(contains(json, R"("assigns": ["position"])"));
+  CHECK(contains(json, R"("size": "batch * 4", "planned_bytes": 32, "begin": 0, "end": 1)"));
+  CHECK(contains(json, R"("kernel": "double", "operands": [2, 1], "outputs": 1, "location": "model.py:4")"));
+  CHECK(contains(json, R"("targets": ["aarch64", "x86-64", "x86-64-v2"])"));
+}
+
+TEST_CASE("expressions print as formulas, malformed ones without harm") {
+  EntryDescription entry;
+  entry.dims = {{"batch"}};
+  entry.expressions = {{ExpressionKind::kDim, 0, 0, 0},         {ExpressionKind::kConstant, 0, 0, 2},
+                       {ExpressionKind::kAdd, 0, 1, 0},         {ExpressionKind::kMultiply, 2, 1, 0},
+                       {ExpressionKind::kMinimum, 3, 0, 0},     {ExpressionKind::kFloorDivide, 4, 1, 0},
+                       {ExpressionKind::kModulo, 9, 1, 0},      {ExpressionKind::kDim, 0, 0, -5},
+                       {static_cast<ExpressionKind>(77), 0, 0, 0}};
+  CHECK(expression_texts(entry) ==
+        std::vector<std::string>({"batch", "2", "batch + 2", "(batch + 2) * 2", "min((batch + 2) * 2, batch)",
+                                  "(min((batch + 2) * 2, batch)) // 2", "? % 2", "?", "?"}));
+  // Each node doubles the one before.
+  entry.expressions.resize(1);
+  for (uint32_t i = 0; i < 60; ++i) entry.expressions.push_back({ExpressionKind::kAdd, i, i, 0});
+  CHECK(expression_texts(entry).back().size() <= 200);
+}
+
+TEST_CASE("dtype names") {
+  CHECK(dtype_name({2, 32, 1}) == "float32");
+  CHECK(dtype_name({4, 16, 1}) == "bfloat16");
+  CHECK(dtype_name({0, 4, 1}) == "int4");
+  CHECK(dtype_name({1, 8, 1}) == "uint8");
+  CHECK(dtype_name({6, 8, 1}) == "bool");
+  CHECK(dtype_name({9, 8, 2}) == "9:8x2");
+}
+
+}  // namespace ferrule::serialize

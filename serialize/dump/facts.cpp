@@ -1,0 +1,89 @@
+#include "serialize/dump/facts.h"
+
+#include <cstring>
+
+#include "serialize/dump/dump.h"
+
+namespace ferrule::serialize {
+namespace {
+
+// A table whose nodes share operands can describe a text of any length.
+constexpr size_t kMaximumExpressionText = 200;
+
+const char* operator_text(ExpressionKind kind) {
+  switch (kind) {
+    case ExpressionKind::kAdd: return " + ";
+    case ExpressionKind::kSubtract: return " - ";
+    case ExpressionKind::kMultiply: return " * ";
+    case ExpressionKind::kFloorDivide: return " // ";
+    case ExpressionKind::kModulo: return " % ";
+    default: return nullptr;
+  }
+}
+
+std::string parenthesised(const std::string& text) {
+  return text.find(' ') == std::string::npos ? text : "(" + text + ")";
+}
+
+std::string expression_text(const EntryDescription& entry, const ExpressionDescription& node,
+                            const std::vector<std::string>& before) {
+  if (node.kind == ExpressionKind::kConstant) return std::to_string(node.value);
+  if (node.kind == ExpressionKind::kDim) {
+    const uint64_t dim = static_cast<uint64_t>(node.value);
+    return dim < entry.dims.size() ? entry.dims[dim].name : "?";
+  }
+  const std::string left = text_at(before, node.left), right = text_at(before, node.right);
+  if (const char* text = operator_text(node.kind)) return parenthesised(left) + text + parenthesised(right);
+  if (node.kind == ExpressionKind::kMinimum) return "min(" + left + ", " + right + ")";
+  if (node.kind == ExpressionKind::kMaximum) return "max(" + left + ", " + right + ")";
+  return "?";
+}
+
+}  // namespace
+
+std::string hex_digest(const uint8_t digest[32]) {
+  std::string text;
+  for (int i = 0; i < 32; ++i) {
+    text += "0123456789abcdef"[digest[i] >> 4];
+    text += "0123456789abcdef"[digest[i] & 15];
+  }
+  return text;
+}
+
+const char* segment_kind_name(uint32_t kind) {
+  static const char* const kNames[] = {"?", "metadata", "code", "debug", "weights"};
+  return kind <= static_cast<uint32_t>(SegmentKind::kWeights) ? kNames[kind] : "?";
+}
+
+const char* storage_name(Storage storage) {
+  static const char* const kNames[] = {"arena", "variable", "constant", "input", "output"};
+  return static_cast<uint8_t>(storage) < 5 ? kNames[static_cast<uint8_t>(storage)] : "?";
+}
+
+std::string segment_name(const SegmentEntry& entry) { return {entry.name, strnlen(entry.name, sizeof entry.name)}; }
+
+std::string text_at(const std::vector<std::string>& texts, uint64_t index) {
+  return index < texts.size() ? texts[index] : "?";
+}
+
+std::string dtype_name(const DataTypeDescription& dtype) {
+  static const char* const kNames[] = {"int", "uint", "float", nullptr, "bfloat", nullptr, "bool"};
+  const char* name = dtype.code < 7 ? kNames[dtype.code] : nullptr;
+  if (name == nullptr || dtype.lanes != 1) {
+    return std::to_string(dtype.code) + ":" + std::to_string(dtype.bits) + "x" + std::to_string(dtype.lanes);
+  }
+  return dtype.code == 6 ? name : name + std::to_string(dtype.bits);
+}
+
+std::vector<std::string> expression_texts(const EntryDescription& entry) {
+  std::vector<std::string> texts;
+  texts.reserve(entry.expressions.size());
+  for (const ExpressionDescription& node : entry.expressions) {
+    std::string text = expression_text(entry, node, texts);
+    if (text.size() > kMaximumExpressionText) text = "...";
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+}  // namespace ferrule::serialize
