@@ -1,0 +1,47 @@
+// The subcommands of ferrule-run. Each takes the arguments behind its name and returns the process's exit code.
+#ifndef FERRULE_RUNTIME_TOOLS_COMMANDS_H_
+#define FERRULE_RUNTIME_TOOLS_COMMANDS_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/api/ferrule.hpp"
+#include "runtime/tools/options.h"
+
+namespace ferrule::tools {
+
+enum ExitCode : int {
+  kSuccess = 0,
+  kFailure = 1,        // a file, the artifact, the data or a run
+  kUsage = 2,          // the command line
+  kInterrupted = 130,  // by SIGINT or SIGTERM; a training has saved its checkpoint
+};
+
+int run_command(const std::vector<std::string>& arguments);
+int train_command(const std::vector<std::string>& arguments);
+int info_command(const std::vector<std::string>& arguments);
+
+// ---- What they share -------------------------------------------------------------------------------------------------
+
+// A sentence to stderr with the program's name in front; returns `code`.
+int fail(const std::string& sentence, int code = kFailure);
+
+// What a subcommand is: its usage line and description, options and examples.
+struct CommandHelp {
+  const char* usage;
+  const char* description;
+  const std::vector<OptionSpec>* options;
+  const char* examples;
+};
+void print_help(const CommandHelp& help);
+
+// Parses; false when the command ends here: *exit_code is set (--help, or a wrong command line).
+bool parse_command(const std::vector<std::string>& arguments, const CommandHelp& help, Options* options, int* exit_code);
+
+// The program and a session on it, as --threads and --target say. kSuccess, or the exit code after the error was printed.
+int open_session(const Options& options, std::optional<Program>* out_program, std::optional<Session>* out_session);
+
+}  // namespace ferrule::tools
+
+#endif  // FERRULE_RUNTIME_TOOLS_COMMANDS_H_

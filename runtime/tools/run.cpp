@@ -1,0 +1,207 @@
+// ferrule-run run: one call of an entry, from files to files.
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+
+#include "runtime/tools/commands.h"
+#include "runtime/tools/tensor_files.h"
+#include "runtime/tools/text.h"
+
+namespace ferrule::tools {
+namespace {
+
+const std::vector<OptionSpec> kOptions = {
+    {"--entry", "NAME", "the entry to run"},
+    {"--inputs", "FILE", "a safetensors file that holds inputs by name; may be repeated"},
+    {"--input", "NAME=FILE", "one input from a .npy file, or from the tensor of that name in a safetensors file;\n"
+                             "may be repeated"},
+    {"--outputs", "FILE", "write all outputs to a safetensors file, by name"},
+    {"--output", "FOLDER", "write every output to FOLDER/NAME.npy"},
+    {"--checkpoint", "FILE", "use the variables of a checkpoint instead of the artifact's"},
+    {"--save", "FILE", "write the variables to a checkpoint after the run"},
+    {"--repeat", "N", "run N times and report the median time (default 1)"},
+    {"--threads", "N", "threads, the caller included (default: one a CPU)"},
+    {"--target", "NAME", "the code to use (default: the best that this machine supports)"},
+    {"--json", nullptr, "the last line of the output is a JSON object"},
+};
+
+const CommandHelp kHelp = {
+    "run ARTIFACT --entry NAME [options]",
+    "Runs an entry once: reads its inputs from files, writes its outputs to files.",
+    &kOptions,
+    "  ferrule-run run net.fer --entry predict --input image=digit.npy --output results/\n"
+    "  ferrule-run run net.fer --entry predict --inputs batch.safetensors --outputs out.safetensors --checkpoint ckpt\n"
+    "  ferrule-run run net.fer --entry predict --inputs batch.safetensors --threads 1 --repeat 100 --json\n",
+};
+
+// The files behind the inputs, and which tensor each input is. A deque, because opened files do not move.
+struct Inputs {
+  std::deque<TensorFile> files;
+  std::vector<const FileTensor*> tensors;  // in the entry's order
+};
+
+std::string input_names(const Program& program, uint32_t entry) {
+  std::string names;
+  for (uint32_t i = 0; i < program.entry(entry).input_count; ++i)
+    names += std::string(names.empty() ? "" : ", ") + program.input(entry, i).name;
+  return names.empty() ? "none" : names;
+}
+
+// Position of an input by name, or input_count.
+uint32_t find_input(const Program& program, uint32_t entry, const std::string& name) {
+  const uint32_t count = program.entry(entry).input_count;
+  for (uint32_t i = 0; i < count; ++i)
+    if (name == program.input(entry, i).name) return i;
+  return count;
+}
+
+std::string read_single_input(const Program& program, uint32_t entry, const std::string& argument, Inputs* inputs) {
+  const size_t equals = argument.find('=');
+  if (equals == std::string::npos) return format("--input is '%s', but must be NAME=FILE", argument.c_str());
+  const std::string name = argument.substr(0, equals);
+  const uint32_t index = find_input(program, entry, name);
+  if (index == inputs->tensors.size())
+    return format("entry '%s' has no input '%s'; its inputs are: %s", program.entry(entry).name, name.c_str(),
+                  input_names(program, entry).c_str());
+  TensorFile& file = inputs->files.emplace_back();
+  const std::string error = file.open(argument.substr(equals + 1));
+  if (!error.empty()) return error;
+  const FileTensor* tensor = file.find(name);
+  if (tensor == nullptr && file.tensors().size() == 1) tensor = &file.tensors()[0];
+  if (tensor == nullptr)
+    return format("'%s' holds no tensor '%s'; it holds: %s", file.path().c_str(), name.c_str(), file.names().c_str());
+  inputs->tensors[index] = tensor;
+  return "";
+}
+
+std::string read_inputs(const Program& program, uint32_t entry, const Options& options, Inputs* inputs) {
+  inputs->tensors.assign(program.entry(entry).input_count, nullptr);
+  for (const std::string& path : options.all("--inputs")) {
+    TensorFile& file = inputs->files.emplace_back();
+    const std::string error = file.open(path);
+    if (!error.empty()) return error;
+    for (const FileTensor& tensor : file.tensors()) {
+      const uint32_t index = find_input(program, entry, tensor.name);
+      if (index < inputs->tensors.size()) inputs->tensors[index] = &tensor;
+    }
+  }
+  for (const std::string& argument : options.all("--input")) {
+    const std::string error = read_single_input(program, entry, argument, inputs);
+    if (!error.empty()) return error;
+  }
+  for (uint32_t i = 0; i < inputs->tensors.size(); ++i)
+    if (inputs->tensors[i] == nullptr)
+      return format("entry '%s' needs input '%s', which no file gives; its inputs are: %s", program.entry(entry).name,
+                    program.input(entry, i).name, input_names(program, entry).c_str());
+  return "";
+}
+
+std::string write_outputs(const Options& options, const std::vector<NamedOutput>& outputs) {
+  if (options.has("--outputs")) {
+    const std::string error = write_safetensors_file(options.get("--outputs"), outputs);
+    if (!error.empty()) return error;
+  }
+  const std::string folder = options.get("--output");
+  if (folder.empty()) return "";
+  if (mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST)
+    return format("cannot make the folder '%s': %s", folder.c_str(), std::strerror(errno));
+  for (const NamedOutput& output : outputs) {
+    const std::string error = write_npy_file(folder + "/" + output.name + ".npy", *output.tensor);
+    if (!error.empty()) return error;
+  }
+  return "";
+}
+
+// The median of `repeat` runs, in seconds.
+Status run_repeatedly(Session& session, const std::string& entry, const std::vector<TensorView>& inputs,
+                      const std::vector<Tensor*>& outputs, uint64_t repeat, double* out_seconds) {
+  std::vector<double> seconds;
+  for (uint64_t i = 0; i < repeat; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    Status status = session.run(entry, inputs, outputs);
+    if (!status) return status;
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  for (size_t i = 1; i < seconds.size(); ++i)  // insertion: few values
+    for (size_t j = i; j > 0 && seconds[j] < seconds[j - 1]; --j) std::swap(seconds[j], seconds[j - 1]);
+  *out_seconds = seconds[seconds.size() / 2];
+  return Status();
+}
+
+void report(const Session& session, const std::string& entry, const std::vector<NamedOutput>& outputs, double seconds,
+            bool json) {
+  for (const NamedOutput& output : outputs)
+    std::fprintf(json ? stderr : stdout, "%s: %s %s\n", output.name.c_str(), type_name(output.tensor->dtype()).c_str(),
+                 shape_name(output.tensor->shape()).c_str());
+  if (!json) {
+    std::printf("%.3f ms with %u threads on %s\n", seconds * 1e3, session.info().thread_count, session.info().target);
+    return;
+  }
+  Json list = Json::array();
+  for (const NamedOutput& output : outputs) {
+    Json shape = Json::array();
+    for (const int64_t size : output.tensor->shape()) shape.add(size);
+    list.add(Json::object().add("name", output.name).add("dtype", type_name(output.tensor->dtype())).add("shape", shape));
+  }
+  const Json result = Json::object()
+                          .add("entry", entry)
+                          .add("target", session.info().target)
+                          .add("threads", uint64_t{session.info().thread_count})
+                          .add("seconds", seconds)
+                          .add("outputs", list);
+  std::printf("%s\n", result.text().c_str());
+}
+
+}  // namespace
+
+int run_command(const std::vector<std::string>& arguments) {
+  Options options;
+  int exit_code = kSuccess;
+  if (!parse_command(arguments, kHelp, &options, &exit_code)) return exit_code;
+  std::string error;
+  const uint64_t repeat = options.number("--repeat", 1, 1, 1000000, &error);
+  if (error.empty() && !options.has("--entry")) error = "--entry is missing";
+  if (!error.empty()) return fail(error, kUsage);
+
+  std::optional<Program> program;
+  std::optional<Session> session;
+  exit_code = open_session(options, &program, &session);
+  if (exit_code != kSuccess) return exit_code;
+  const std::string entry_name = options.get("--entry");
+  const Result<uint32_t> entry = program->find_entry(entry_name);
+  if (!entry) return fail(entry.status().message());
+  if (options.has("--checkpoint")) {
+    const Status status = session->load_checkpoint(options.get("--checkpoint"));
+    if (!status) return fail(status.message());
+  }
+
+  Inputs inputs;
+  error = read_inputs(*program, *entry, options, &inputs);
+  if (!error.empty()) return fail(error);
+  std::vector<TensorView> views;
+  for (const FileTensor* tensor : inputs.tensors) views.push_back(tensor->view());
+  std::vector<Tensor> tensors(program->entry(*entry).output_count);
+  std::vector<Tensor*> pointers;
+  std::vector<NamedOutput> outputs;
+  for (uint32_t i = 0; i < tensors.size(); ++i) {
+    pointers.push_back(&tensors[i]);
+    outputs.push_back({program->output(*entry, i).name, &tensors[i]});
+  }
+  double seconds = 0;
+  const Status status = run_repeatedly(*session, entry_name, views, pointers, repeat, &seconds);
+  if (!status) return fail(status.message());
+  error = write_outputs(options, outputs);
+  if (!error.empty()) return fail(error);
+  if (options.has("--save")) {
+    const Status saved = session->save_checkpoint(options.get("--save"));
+    if (!saved) return fail(saved.message());
+  }
+  report(*session, entry_name, outputs, seconds, options.has("--json"));
+  return kSuccess;
+}
+
+}  // namespace ferrule::tools
