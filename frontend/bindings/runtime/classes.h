@@ -1,0 +1,16 @@
+// The Python classes of the module, one source file each.
+#ifndef FERRULE_FRONTEND_BINDINGS_RUNTIME_CLASSES_H_
+#define FERRULE_FRONTEND_BINDINGS_RUNTIME_CLASSES_H_
+
+#include <pybind11/pybind11.h>
+
+#include "runtime/api/ferrule.hpp"
+
+namespace ferrule::python {
+
+void bind_program(pybind11::module_& module);
+void bind_session(pybind11::module_& module);
+
+}  // namespace ferrule::python
+
+#endif  // FERRULE_FRONTEND_BINDINGS_RUNTIME_CLASSES_H_
