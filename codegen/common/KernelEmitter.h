@@ -1,0 +1,31 @@
+//===- KernelEmitter.h - One dispatch to one kernel -----------*- C++ -*-===//
+#ifndef FERRULE_CODEGEN_COMMON_KERNELEMITTER_H
+#define FERRULE_CODEGEN_COMMON_KERNELEMITTER_H
+
+#include "ir/graph/Dispatch.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::ferrule {
+
+/// What a caller must know about a generated kernel.
+struct KernelSpec {
+  std::string name;
+  /// Operands are the dispatch's results, then its inputs.
+  unsigned outputCount = 0, operandCount = 0;
+  /// Values that the caller passes in `dims`, in order.
+  SmallVector<DimExpr> dims;
+  /// The kernel computes tiles [0, tiles); any split over threads gives the same bits.
+  DimExpr tiles = 1;
+  /// Per thread.
+  DimExpr scratchBytes = 0;
+};
+
+/// Emits `int32 name(const FerruleKernelArgs *)` into `kernels`, a module of LLVM dialect functions: a call of a
+/// skeleton of the kernel families, and the callbacks through which it loads and stores. Fails with an error at the op
+/// that has no kernel.
+FailureOr<KernelSpec> emitKernel(ModuleOp kernels, DispatchOp dispatch, StringRef name);
+
+} // namespace mlir::ferrule
+
+#endif // FERRULE_CODEGEN_COMMON_KERNELEMITTER_H

@@ -1,0 +1,24 @@
+// Groups the ops of an entry into dispatches, one kernel each.
+#ifndef FERRULE_PASSES_FUSE_FUSE_H_
+#define FERRULE_PASSES_FUSE_FUSE_H_
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::ferrule {
+
+/// Brings ops into the forms that dispatches are made of: reductions without kept axes, softmax along the last axis,
+/// int32 labels, products with a row-major right operand.
+LogicalResult prepareFusion(ModuleOp module);
+
+struct FuseOptions {
+  /// Off: every op becomes a dispatch of its own. Results must not change.
+  bool fuse = true;
+};
+
+/// Replaces all computing ops of the function by `ferrule.dispatch` ops. What stays outside: read, assign, constant and
+/// reshape (another view of the same bytes).
+LogicalResult fuseIntoDispatches(func::FuncOp function, const FuseOptions &options);
+
+} // namespace mlir::ferrule
+
+#endif // FERRULE_PASSES_FUSE_FUSE_H_

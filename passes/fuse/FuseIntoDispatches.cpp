@@ -1,0 +1,452 @@
+//===- FuseIntoDispatches.cpp - Greedy grouping by data flow --------------===//
+//
+// One pass over the ops in program order. An elementwise op joins the latest
+// group that makes one of its operands, if the group's results have the op's
+// shape and no other operand depends on the group; so contractions collect
+// their epilogues and updates of several variables become one pass over memory.
+// Cheap elementwise values and index maps are computed again where they are
+// used rather than stored. Reductions over one domain share a pass.
+//
+// Groups never form a cycle: for each group the set of all groups that it
+// depends on is kept, O(groups^2 / 64) bits.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/fuse/Fuse.h"
+
+#include "ir/graph/Dispatch.h"
+#include "ir/graph/Elementwise.h"
+#include "ir/graph/Reduce.h"
+#include "ir/graph/Shape.h"
+#include "ir/graph/State.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::ferrule;
+
+namespace {
+
+/// Ops recomputed in one place instead of read from memory: at most this many arithmetic ops.
+constexpr unsigned maxRecomputedOps = 6;
+/// The most sums that share one pass (the skeletons' limit).
+constexpr unsigned maxSharedSums = 4;
+
+LoweringKind getKind(Operation *op) { return cast<FerruleOpInterface>(op).getLoweringKind(); }
+
+bool isElementwise(Operation *op) { return getKind(op) == LoweringKind::Elementwise; }
+
+/// An index map that a reader of the result can apply while loading.
+bool isView(Operation *op) { return isa<TransposeOp, BroadcastToOp, SliceOp, ConcatOp>(op); }
+
+/// A value that costs nothing to make wherever it is needed.
+bool isFree(Operation *op) {
+  if (auto constant = dyn_cast<ConstantOp>(op))
+    return isa<SplatElementsAttr>(constant.getValue());
+  return isa<DimOp, IotaOp>(op);
+}
+
+/// Elementwise ops that cost less than a load from memory.
+bool isCheap(Operation *op) {
+  return isa<AddOp, SubOp, MulOp, FmaOp, NegOp, AbsOp, MaximumOp, MinimumOp, ReluOp, WhereOp, CastOp, EqualOp,
+             NotEqualOp, LessOp, LessEqualOp, GreaterOp, GreaterEqualOp, LogicalAndOp, LogicalOrOp, LogicalXorOp,
+             LogicalNotOp>(op);
+}
+
+/// Stays outside dispatches.
+bool isOutside(Operation *op) {
+  if (auto constant = dyn_cast<ConstantOp>(op))
+    return !isa<SplatElementsAttr>(constant.getValue());
+  return isa<ReadOp, AssignOp, ReshapeOp, func::ReturnOp>(op);
+}
+
+/// Reads operands element by element, so producers can be computed while loading.
+bool loadsElements(Operation *op) {
+  LoweringKind kind = getKind(op);
+  return kind == LoweringKind::Elementwise || kind == LoweringKind::Reduction || kind == LoweringKind::Moments ||
+         kind == LoweringKind::ArgReduction || op->getName().getStringRef() == "ferrule.softmax" ||
+         op->getName().getStringRef() == "ferrule.log_softmax";
+}
+
+/// Stores its result element by element, so consumers can be computed before storing.
+bool storesElements(Operation *op) {
+  switch (getKind(op)) {
+  case LoweringKind::Elementwise:
+  case LoweringKind::Reduction:
+  case LoweringKind::Moments:
+  case LoweringKind::ArgReduction:
+  case LoweringKind::Contraction:
+  case LoweringKind::Convolution:
+  case LoweringKind::ConvolutionInputGradient:
+  case LoweringKind::ConvolutionWeightGradient:
+  case LoweringKind::Pooling:
+    return true;
+  case LoweringKind::Rows:
+    return loadsElements(op);
+  default:
+    return false;
+  }
+}
+
+struct Group {
+  /// Members in program order; `resultDims` is the shape of what they store.
+  SmallVector<Operation *> members;
+  Dims resultDims;
+  /// Whether consumers may join.
+  bool open = true;
+  /// All groups that this one depends on.
+  llvm::BitVector dependencies;
+};
+
+class Grouping {
+public:
+  Grouping(func::FuncOp function, const FuseOptions &options) : function(function), options(options) {}
+
+  void run() {
+    for (Operation &op : function.getBody().front()) {
+      if (isOutside(&op) || isFree(&op) || isView(&op))
+        continue;
+      place(&op);
+    }
+    materializeViews();
+  }
+
+  /// Groups and outside ops in an order where every value is made before it is read.
+  void build();
+
+private:
+  std::optional<unsigned> groupOf(Operation *op) const {
+    auto it = groupIndex.find(op);
+    return it == groupIndex.end() ? std::nullopt : std::optional<unsigned>(it->second);
+  }
+
+  /// The groups that must have run before `value` can be read.
+  void addDependencies(Value value, llvm::BitVector &bits) const {
+    Operation *op = value.getDefiningOp();
+    if (!op)
+      return;
+    if (std::optional<unsigned> group = groupOf(op)) {
+      setBit(bits, *group);
+      bits |= groups[*group].dependencies;
+      return;
+    }
+    for (Value operand : op->getOperands()) // reshape, view, read: whatever they pass on.
+      addDependencies(operand, bits);
+  }
+
+  static void setBit(llvm::BitVector &bits, unsigned index) {
+    if (bits.size() <= index)
+      bits.resize(index + 1);
+    bits.set(index);
+  }
+
+  /// Whether `value`, made elsewhere, should be computed again inside `reader`; collects the ops to clone.
+  bool isRecomputed(Value value, unsigned &budget) const {
+    Operation *op = value.getDefiningOp();
+    if (!op)
+      return false;
+    if (isFree(op) || isView(op))
+      return true;
+    return options.fuse && isElementwise(op) && isCheap(op) && budget >= countCheapOps(op) &&
+           ((budget -= countCheapOps(op)), true);
+  }
+
+  /// Arithmetic ops in the cheap tree above and including op; more than the limit if something in it is not cheap.
+  unsigned countCheapOps(Operation *op) const {
+    unsigned count = 1, wholeLeaves = 0;
+    SmallVector<Operation *> work{op};
+    Dims dims = getDims(op->getResult(0));
+    while (!work.empty() && count <= maxRecomputedOps) {
+      Operation *current = work.pop_back_val();
+      for (Value operand : current->getOperands()) {
+        Operation *producer = operand.getDefiningOp();
+        if (producer && (isFree(producer) || isView(producer)))
+          continue;
+        if (producer && isElementwise(producer) && isCheap(producer)) {
+          ++count;
+          work.push_back(producer);
+        } else {
+          ++wholeLeaves;
+        }
+      }
+    }
+    return wholeLeaves > 2 ? maxRecomputedOps + 1 : count;
+  }
+
+  /// Values from outside the group that op reads, after what is recomputed inside.
+  void collectLeaves(Operation *op, unsigned group, llvm::SetVector<Value> &leaves,
+                     llvm::SetVector<Operation *> &clones) const {
+    for (Value operand : op->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      if (producer && (groupOf(producer) == std::optional<unsigned>(group) || clones.contains(producer)))
+        continue;
+      unsigned budget = maxRecomputedOps;
+      if (producer && loadsWhole(op) == false && isRecomputed(operand, budget)) {
+        collectRecomputed(producer, group, leaves, clones);
+        continue;
+      }
+      leaves.insert(operand);
+    }
+  }
+
+  /// Roots that take pointers read whole tensors: nothing can be computed on the way.
+  static bool loadsWhole(Operation *op) { return !loadsElements(op) && !isView(op); }
+
+  void collectRecomputed(Operation *op, unsigned group, llvm::SetVector<Value> &leaves,
+                         llvm::SetVector<Operation *> &clones) const {
+    for (Value operand : op->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      bool inside = producer && (isFree(producer) || isView(producer) ||
+                                 (!isView(op) && options.fuse && isElementwise(producer) && isCheap(producer)));
+      // An index map reads another element than the one being computed, so a member cannot feed it; the parts of a
+      // concatenation are read under a mask, from memory.
+      inside = inside && !isa<ConcatOp>(op);
+      if (inside && !clones.contains(producer))
+        collectRecomputed(producer, group, leaves, clones);
+      else if (!inside)
+        leaves.insert(operand);
+    }
+    clones.insert(op);
+  }
+
+  /// Whether op may join the group: same shape, reads the group's values only element for element, and no other
+  /// operand waits for the group.
+  bool canJoin(Operation *op, unsigned index) const {
+    const Group &group = groups[index];
+    if (!group.open || getDims(op->getResult(0)) != group.resultDims)
+      return false;
+    llvm::SetVector<Value> leaves;
+    llvm::SetVector<Operation *> clones;
+    collectLeaves(op, index, leaves, clones);
+    llvm::BitVector needed;
+    for (Value leaf : leaves)
+      addDependencies(leaf, needed);
+    return needed.size() <= index || !needed.test(index);
+  }
+
+  void join(Operation *op, unsigned index) {
+    llvm::SetVector<Value> leaves;
+    llvm::SetVector<Operation *> clones;
+    collectLeaves(op, index, leaves, clones);
+    groups[index].members.push_back(op);
+    groupIndex[op] = index;
+    llvm::BitVector needed;
+    for (Value leaf : leaves)
+      addDependencies(leaf, needed);
+    groups[index].dependencies |= needed;
+    for (Group &other : groups)
+      if (other.dependencies.size() > index && other.dependencies.test(index))
+        other.dependencies |= groups[index].dependencies;
+  }
+
+  void place(Operation *op) {
+    if (options.fuse && isElementwise(op)) {
+      llvm::SetVector<unsigned> candidates;
+      for (Value operand : op->getOperands())
+        if (Operation *producer = operand.getDefiningOp())
+          if (std::optional<unsigned> group = groupOf(producer))
+            candidates.insert(*group);
+      SmallVector<unsigned> sorted(candidates.begin(), candidates.end());
+      llvm::sort(sorted, std::greater<unsigned>());
+      for (unsigned candidate : sorted)
+        if (canJoin(op, candidate))
+          return join(op, candidate);
+    }
+    if (options.fuse)
+      if (std::optional<unsigned> shared = findSharedReduction(op))
+        return join(op, *shared);
+    Group group;
+    group.resultDims = getDims(op->getResult(0));
+    group.open = storesElements(op);
+    groups.push_back(std::move(group));
+    join(op, groups.size() - 1);
+  }
+
+  /// A group of sums over the same domain and axes, which op does not depend on.
+  std::optional<unsigned> findSharedReduction(Operation *op) const {
+    auto sum = dyn_cast<ReduceSumOp>(op);
+    if (!sum || !isa<FloatType>(sum.getX().getType().getElementType()))
+      return std::nullopt;
+    for (unsigned index = groups.size(); index-- > 0;) {
+      unsigned sums = 0;
+      bool same = true;
+      for (Operation *member : groups[index].members) {
+        auto other = dyn_cast<ReduceSumOp>(member);
+        same &= other && other.getX().getType() == sum.getX().getType() && other.getAxes() == sum.getAxes();
+        ++sums;
+      }
+      if (same && sums < maxSharedSums && canJoin(op, index))
+        return index;
+    }
+    return std::nullopt;
+  }
+
+  /// Values that some group or outside op reads from memory.
+  llvm::SetVector<Value> collectRequired() const {
+    llvm::SetVector<Value> required;
+    for (unsigned index = 0; index < groups.size(); ++index) {
+      llvm::SetVector<Operation *> clones;
+      for (Operation *member : groups[index].members)
+        collectLeaves(member, index, required, clones);
+    }
+    for (Operation &op : func::FuncOp(function).getBody().front())
+      if (isOutside(&op))
+        required.insert(op.operand_begin(), op.operand_end());
+    return required;
+  }
+
+  /// Index maps and free values that something reads from memory get a group of their own. Removes groups that nothing
+  /// reads any more, which may free others.
+  void materializeViews() {
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      llvm::SetVector<Value> required = collectRequired();
+      for (Value value : required) {
+        Operation *op = value.getDefiningOp();
+        if (!op || groupOf(op) || isOutside(op))
+          continue;
+        Group group;
+        group.resultDims = getDims(value);
+        group.open = false;
+        groups.push_back(std::move(group));
+        join(op, groups.size() - 1);
+        changed = true;
+      }
+      for (Group &group : groups) {
+        bool live = llvm::any_of(group.members, [&](Operation *member) {
+          return llvm::any_of(member->getResults(), [&](Value result) { return required.contains(result); });
+        });
+        if (!group.members.empty() && !live && !changed) {
+          for (Operation *member : group.members)
+            groupIndex.erase(member);
+          group.members.clear();
+          changed = true;
+        }
+      }
+    }
+  }
+
+  void buildDispatch(unsigned index, const llvm::SetVector<Value> &required, OpBuilder &builder, IRMapping &mapping);
+
+  func::FuncOp function;
+  FuseOptions options;
+  SmallVector<Group> groups;
+  DenseMap<Operation *, unsigned> groupIndex;
+};
+
+void Grouping::buildDispatch(unsigned index, const llvm::SetVector<Value> &required, OpBuilder &builder,
+                             IRMapping &mapping) {
+  const Group &group = groups[index];
+  llvm::SetVector<Value> leaves;
+  llvm::SetVector<Operation *> clones;
+  for (Operation *member : group.members)
+    collectLeaves(member, index, leaves, clones);
+  SmallVector<Value> outputs;
+  for (Operation *member : group.members)
+    for (Value result : member->getResults())
+      if (required.contains(result))
+        outputs.push_back(result);
+
+  SmallVector<Location> locations;
+  for (Operation *member : group.members)
+    locations.push_back(member->getLoc());
+  SmallVector<Value> inputs;
+  for (Value leaf : leaves)
+    inputs.push_back(mapping.lookup(leaf));
+  auto dispatch = DispatchOp::create(builder, group.members.front()->getLoc(), TypeRange(ValueRange(outputs)), inputs);
+  Block *body = builder.createBlock(&dispatch.getBody());
+  IRMapping inner;
+  for (Value leaf : leaves)
+    inner.map(leaf, body->addArgument(leaf.getType(), leaf.getLoc()));
+  // Clones and members interleave by program order.
+  SmallVector<Operation *> ops(group.members);
+  for (Operation *clone : clones)
+    if (!llvm::is_contained(group.members, clone))
+      ops.push_back(clone);
+  llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  for (Operation *op : ops)
+    builder.clone(*op, inner);
+  SmallVector<Value> yielded;
+  for (Value output : outputs)
+    yielded.push_back(inner.lookup(output));
+  YieldOp::create(builder, dispatch.getLoc(), yielded);
+  // Members that every reader computes again are not needed here.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*body)))
+    if (!isa<YieldOp>(op) && op.use_empty())
+      op.erase();
+  builder.setInsertionPointAfter(dispatch);
+  for (auto [output, result] : llvm::zip(outputs, dispatch.getResults()))
+    mapping.map(output, result);
+}
+
+void Grouping::build() {
+  llvm::SetVector<Value> required = collectRequired();
+  Block &block = function.getBody().front();
+  // Each value is made by one unit: a group or an outside op. Units in order of their last op, delayed until all their
+  // inputs exist.
+  SmallVector<Operation *> original;
+  for (Operation &op : block)
+    original.push_back(&op);
+  auto *fresh = new Block();
+  IRMapping mapping;
+  for (BlockArgument argument : block.getArguments())
+    mapping.map(argument, fresh->addArgument(argument.getType(), argument.getLoc()));
+  OpBuilder builder(function.getContext());
+  builder.setInsertionPointToStart(fresh);
+  DenseSet<unsigned> done;
+  auto emitValue = [&](auto &&self, Value value) -> void {
+    if (mapping.contains(value))
+      return;
+    Operation *op = value.getDefiningOp();
+    if (std::optional<unsigned> index = groupOf(op)) {
+      if (!done.insert(*index).second)
+        return;
+      llvm::SetVector<Value> leaves;
+      llvm::SetVector<Operation *> clones;
+      for (Operation *member : groups[*index].members)
+        collectLeaves(member, *index, leaves, clones);
+      for (Value leaf : leaves)
+        self(self, leaf);
+      buildDispatch(*index, required, builder, mapping);
+      return;
+    }
+    for (Value operand : op->getOperands())
+      self(self, operand);
+    builder.clone(*op, mapping);
+  };
+  for (Operation *op : original) {
+    // A group is emitted at its last member, where most of its inputs exist already.
+    if (std::optional<unsigned> index = groupOf(op)) {
+      if (groups[*index].members.back() == op && !done.contains(*index))
+        for (Value result : op->getResults())
+          emitValue(emitValue, result);
+      continue;
+    }
+    if (!isOutside(op))
+      continue;
+    if (op->getNumResults() == 0) {
+      for (Value operand : op->getOperands())
+        emitValue(emitValue, operand);
+      builder.clone(*op, mapping);
+    }
+  }
+  function.getBody().push_back(fresh);
+  for (Operation *op : llvm::reverse(original)) {
+    op->dropAllUses();
+    op->erase();
+  }
+  block.erase();
+}
+
+} // namespace
+
+LogicalResult mlir::ferrule::fuseIntoDispatches(func::FuncOp function, const FuseOptions &options) {
+  Grouping grouping(function, options);
+  grouping.run();
+  grouping.build();
+  return success();
+}

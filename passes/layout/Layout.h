@@ -1,0 +1,34 @@
+// The three steps of the layout pass, each correct by itself: choose how variables stand in memory, make contractions
+// physical with explicit conversions around them, then move the conversions until they meet and vanish.
+#ifndef FERRULE_PASSES_LAYOUT_LAYOUT_H_
+#define FERRULE_PASSES_LAYOUT_LAYOUT_H_
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir {
+class RewritePatternSet;
+} // namespace mlir
+
+namespace mlir::ferrule {
+
+/// Gives a panel layout to each variable that some contraction of any entry uses as its weight; variables that belong
+/// to it (`of`) follow. Reads become `unpack(read)`, assigns `assign(pack)`.
+void chooseVariableLayouts(ModuleOp module);
+
+/// Replaces convolutions and pooling by channels-last ops between transposes, and products with packed weights by
+/// panel products.
+LogicalResult makeContractionsPhysical(ModuleOp module);
+
+/// Moves transposes towards results and packs towards operands through elementwise ops, broadcasts and reductions.
+LogicalResult propagateLayouts(ModuleOp module);
+
+/// `pack` of the product that is a matrix weight's gradient, written in panels at once. For propagateLayouts: the pack
+/// reaches the product only there.
+void populateWeightProductPatterns(RewritePatternSet &patterns);
+
+/// Gives every remaining product a row-major right operand, by an explicit transpose.
+LogicalResult transposeRightOperands(ModuleOp module);
+
+} // namespace mlir::ferrule
+
+#endif // FERRULE_PASSES_LAYOUT_LAYOUT_H_

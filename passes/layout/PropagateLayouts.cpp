@@ -1,0 +1,307 @@
+#include "passes/layout/Layout.h"
+
+#include "ir/graph/GraphBuilder.h"
+#include "ir/graph/Layout.h"
+#include "ir/graph/Normalize.h"
+#include "ir/graph/Reduce.h"
+#include "ir/graph/Shape.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+using namespace mlir::ferrule;
+
+namespace {
+
+SmallVector<int64_t> invert(ArrayRef<int64_t> pattern) {
+  SmallVector<int64_t> inverse(pattern.size());
+  for (auto [position, axis] : llvm::enumerate(pattern))
+    inverse[axis] = position;
+  return inverse;
+}
+
+/// The transpose back from channels-last: the only one that moves down through other ops.
+bool isChannelsFirst(ArrayRef<int64_t> pattern) {
+  int64_t rank = pattern.size();
+  if (rank < 3 || pattern[0] != 0 || pattern[1] != rank - 1)
+    return false;
+  for (int64_t axis = 2; axis < rank; ++axis)
+    if (pattern[axis] != axis - 1)
+      return false;
+  return true;
+}
+
+bool isElementwise(Operation *op) {
+  auto interface = dyn_cast_or_null<FerruleOpInterface>(op);
+  return interface && interface.getLoweringKind() == LoweringKind::Elementwise;
+}
+
+/// The elementwise op again on other operands; its results take the operands' new sizes.
+Operation *cloneElementwise(PatternRewriter &rewriter, Operation *op, ValueRange operands) {
+  IRMapping mapping;
+  mapping.map(op->getOperands(), operands);
+  Operation *clone = rewriter.clone(*op, mapping);
+  Dims dims = getDims(operands.front());
+  for (Value result : clone->getResults())
+    result.setType(makeTensorType(cast<RankedTensorType>(result.getType()).getElementType(), dims));
+  return clone;
+}
+
+//===------------------------------------------------------------------------------------------------------------===//
+// Transposes
+//===------------------------------------------------------------------------------------------------------------===//
+
+struct ComposeTransposes : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+    auto inner = op.getX().getDefiningOp<TransposeOp>();
+    if (!inner)
+      return rewriter.notifyMatchFailure(op, "no transpose below");
+    SmallVector<int64_t> pattern;
+    for (int64_t axis : op.getPattern())
+      pattern.push_back(inner.getPattern()[axis]);
+    GraphBuilder b(rewriter, op.getLoc());
+    rewriter.replaceOp(op, b.transpose(inner.getX(), pattern)); // The builder drops the identity.
+    return success();
+  }
+};
+
+/// Moving axes of size 1 moves no element.
+struct TransposeToReshape : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+    Dims dims = getDims(op.getX());
+    int64_t last = -1;
+    for (int64_t axis : op.getPattern()) {
+      if (dims[axis] == DimExpr(1))
+        continue;
+      if (axis < last)
+        return rewriter.notifyMatchFailure(op, "moves elements");
+      last = axis;
+    }
+    GraphBuilder b(rewriter, op.getLoc());
+    rewriter.replaceOp(op, b.reshape(op.getX(), getDims(op.getResult())));
+    return success();
+  }
+};
+
+struct ComposeReshapes : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    GraphBuilder b(rewriter, op.getLoc());
+    if (op.getX().getType() == op.getResult().getType()) {
+      rewriter.replaceOp(op, op.getX());
+      return success();
+    }
+    auto inner = op.getX().getDefiningOp<ReshapeOp>();
+    if (!inner)
+      return rewriter.notifyMatchFailure(op, "no reshape below");
+    rewriter.replaceOp(op, b.reshape(inner.getX(), getDims(op.getResult())));
+    return success();
+  }
+};
+
+struct SinkTransposeThroughElementwise : RewritePattern {
+  SinkTransposeThroughElementwise(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    if (!isElementwise(op) || op->getNumResults() != 1)
+      return failure();
+    TransposeOp moved;
+    for (Value operand : op->getOperands())
+      if (auto transpose = operand.getDefiningOp<TransposeOp>(); transpose && isChannelsFirst(transpose.getPattern()))
+        moved = transpose;
+    if (!moved)
+      return rewriter.notifyMatchFailure(op, "no operand comes from channels-last");
+    SmallVector<int64_t> pattern(moved.getPattern());
+    GraphBuilder b(rewriter, op->getLoc());
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands()) {
+      auto transpose = operand.getDefiningOp<TransposeOp>();
+      operands.push_back(transpose && transpose.getPattern() == ArrayRef<int64_t>(pattern)
+                             ? transpose.getX()
+                             : b.transpose(operand, invert(pattern)));
+    }
+    Operation *clone = cloneElementwise(rewriter, op, operands);
+    rewriter.replaceOp(op, b.transpose(clone->getResult(0), pattern));
+    return success();
+  }
+};
+
+/// transpose(broadcast_to(x)): x is smaller, and often one vector, whose transpose is a reshape.
+struct TransposeBeforeBroadcast : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+    auto broadcast = op.getX().getDefiningOp<BroadcastToOp>();
+    if (!broadcast)
+      return rewriter.notifyMatchFailure(op, "no broadcast below");
+    GraphBuilder b(rewriter, op.getLoc());
+    Dims source = getDims(broadcast.getX());
+    source.insert(source.begin(), op.getPattern().size() - source.size(), DimExpr(1));
+    Value x = b.transpose(b.reshape(broadcast.getX(), source), op.getPattern());
+    rewriter.replaceOp(op, b.broadcastTo(x, getDims(op.getResult())));
+    return success();
+  }
+};
+
+/// Rebuilds a splat constant under another type.
+Value createSplat(PatternRewriter &rewriter, ConstantOp constant, RankedTensorType type) {
+  auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
+  if (!splat)
+    return nullptr;
+  return ConstantOp::create(rewriter, constant.getLoc(), type,
+                            cast<ElementsAttr>(splat.resizeSplat(type)))
+      .getResult();
+}
+
+struct TransposeSplat : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+    auto constant = op.getX().getDefiningOp<ConstantOp>();
+    Value splat = constant ? createSplat(rewriter, constant, op.getType()) : nullptr;
+    if (!splat)
+      return rewriter.notifyMatchFailure(op, "not a constant of one value");
+    rewriter.replaceOp(op, splat);
+    return success();
+  }
+};
+
+/// The axes of transpose(x, pattern) as axes of x. Their order stays: it numbers the elements of a sum.
+SmallVector<int64_t> mapAxes(ArrayRef<int64_t> axes, ArrayRef<int64_t> pattern) {
+  SmallVector<int64_t> mapped;
+  for (int64_t axis : axes)
+    mapped.push_back(pattern[axis]);
+  return mapped;
+}
+
+/// A reduction of x without the axes kept leaves x's other axes ascending; the transposed x leaves them in pattern
+/// order. The transpose that makes the first the second.
+SmallVector<int64_t> getKeptPattern(ArrayRef<int64_t> axes, ArrayRef<int64_t> pattern) {
+  SmallVector<int64_t> kept;
+  for (auto [position, axis] : llvm::enumerate(pattern))
+    if (!llvm::is_contained(axes, int64_t(position)))
+      kept.push_back(axis);
+  SmallVector<int64_t> sorted(kept);
+  llvm::sort(sorted);
+  SmallVector<int64_t> result;
+  for (int64_t axis : kept)
+    result.push_back(llvm::find(sorted, axis) - sorted.begin());
+  return result;
+}
+
+template <typename ReductionOp> struct SinkTransposeThroughReduction : OpRewritePattern<ReductionOp> {
+  using OpRewritePattern<ReductionOp>::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReductionOp op, PatternRewriter &rewriter) const override {
+    auto transpose = op.getX().template getDefiningOp<TransposeOp>();
+    if (!transpose)
+      return rewriter.notifyMatchFailure(op, "no transpose below");
+    GraphBuilder b(rewriter, op.getLoc());
+    SmallVector<int64_t> axes = mapAxes(op.getAxes(), transpose.getPattern());
+    SmallVector<int64_t> kept = getKeptPattern(op.getAxes(), transpose.getPattern());
+    auto clone = cast<ReductionOp>(rewriter.clone(*op));
+    clone.getXMutable().assign(transpose.getX());
+    clone.setAxes(axes);
+    Dims dims = getDims(transpose.getX()), remaining;
+    for (auto [axis, dim] : llvm::enumerate(dims))
+      if (!llvm::is_contained(axes, int64_t(axis)))
+        remaining.push_back(dim);
+    SmallVector<Value> results;
+    if constexpr (!std::is_same_v<ReductionOp, MomentsOp>)
+      clone.setKeepdims(false);
+    for (auto [result, old] : llvm::zip(clone->getResults(), op->getResults())) {
+      auto type = cast<RankedTensorType>(old.getType());
+      result.setType(makeTensorType(type.getElementType(), remaining));
+      results.push_back(b.reshape(b.transpose(result, kept), getDims(type)));
+    }
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
+//===------------------------------------------------------------------------------------------------------------===//
+// Packs
+//===------------------------------------------------------------------------------------------------------------===//
+
+template <typename OpType> PanelLayout getLayout(OpType op) {
+  PanelLayout layout;
+  layout.nAxes = SmallVector<int64_t>(op.getNAxes());
+  layout.kAxes = SmallVector<int64_t>(op.getKAxes());
+  layout.groups = op.getGroups();
+  return layout;
+}
+
+struct CancelPackOfUnpack : OpRewritePattern<PackOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(PackOp op, PatternRewriter &rewriter) const override {
+    auto unpack = op.getX().getDefiningOp<UnpackOp>();
+    if (!unpack || getLayout(unpack) != getLayout(op))
+      return rewriter.notifyMatchFailure(op, "no unpack of the same layout below");
+    rewriter.replaceOp(op, unpack.getX());
+    return success();
+  }
+};
+
+/// The padding lanes compute too; nothing reads them.
+struct RaisePackThroughElementwise : OpRewritePattern<PackOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(PackOp op, PatternRewriter &rewriter) const override {
+    Operation *producer = op.getX().getDefiningOp();
+    if (!isElementwise(producer) || producer->getNumResults() != 1)
+      return rewriter.notifyMatchFailure(op, "not made by an elementwise op");
+    PanelLayout layout = getLayout(op);
+    SmallVector<Operation *> users(producer->getUsers());
+    for (Operation *user : users) {
+      auto pack = dyn_cast<PackOp>(user);
+      if (!pack || getLayout(pack) != layout)
+        return rewriter.notifyMatchFailure(op, "the value is also read row-major");
+    }
+    rewriter.setInsertionPoint(producer);
+    GraphBuilder b(rewriter, op.getLoc());
+    SmallVector<Value> operands;
+    for (Value operand : producer->getOperands()) {
+      auto type = cast<RankedTensorType>(operand.getType());
+      auto physical = RankedTensorType::get(layout.getPhysicalShape(type.getShape()), type.getElementType());
+      operands.push_back(
+          b.create<PackOp>(physical, operand, layout.nAxes, layout.kAxes, layout.groups).getResult());
+    }
+    Operation *clone = cloneElementwise(rewriter, producer, operands);
+    for (Operation *user : users)
+      rewriter.replaceOp(user, clone->getResults());
+    return success();
+  }
+};
+
+struct PackUniform : OpRewritePattern<PackOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(PackOp op, PatternRewriter &rewriter) const override {
+    GraphBuilder b(rewriter, op.getLoc());
+    if (auto constant = op.getX().getDefiningOp<ConstantOp>())
+      if (Value splat = createSplat(rewriter, constant, op.getType())) {
+        rewriter.replaceOp(op, splat);
+        return success();
+      }
+    auto broadcast = op.getX().getDefiningOp<BroadcastToOp>();
+    if (!broadcast || getElementCount(broadcast.getX()) != DimExpr(1))
+      return rewriter.notifyMatchFailure(op, "not one value repeated");
+    rewriter.replaceOp(op, b.broadcastTo(b.reshape(broadcast.getX(), {}), getDims(op.getResult())));
+    return success();
+  }
+};
+
+} // namespace
+
+LogicalResult mlir::ferrule::propagateLayouts(ModuleOp module) {
+  MLIRContext *context = module.getContext();
+  RewritePatternSet patterns(context);
+  patterns.add<ComposeTransposes, TransposeToReshape, ComposeReshapes, SinkTransposeThroughElementwise,
+               TransposeBeforeBroadcast, TransposeSplat, CancelPackOfUnpack, RaisePackThroughElementwise,
+               PackUniform>(context);
+  patterns.add<SinkTransposeThroughReduction<ReduceSumOp>, SinkTransposeThroughReduction<ReduceMaxOp>,
+               SinkTransposeThroughReduction<ReduceMinOp>, SinkTransposeThroughReduction<ReduceProdOp>,
+               SinkTransposeThroughReduction<MomentsOp>>(context);
+  populateWeightProductPatterns(patterns);
+  GreedyRewriteConfig config;
+  config.enableFolding(false);
+  return applyPatternsGreedily(module, std::move(patterns), config);
+}
