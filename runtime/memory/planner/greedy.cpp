@@ -7,27 +7,29 @@ namespace ferrule::memory {
 namespace {
 
 constexpr uint64_t kSizeLimit = uint64_t{1} << 62;
-constexpr uint64_t kNoPeak = ~uint64_t{0};
+constexpr uint64_t kNone = ~uint64_t{0};
 
 uint64_t align_up(uint64_t value, uint64_t alignment) { return (value + alignment - 1) & ~(alignment - 1); }
 
-// An interval already placed. The list of these is kept by ascending offset; begin and end stand next to each other
-// because nearly all of the time goes into comparing them.
-struct Placed {
-  int64_t begin;
-  int64_t end;
-  uint64_t offset;
-  uint64_t top;
+// Nearly all of the time goes into finding, among the placed intervals, those that conflict with the next one. So
+// times are replaced by small numbers that compare alike (`first` and `last`), and the placed intervals are kept by
+// ascending offset in plain arrays over which that search is one vector loop.
+struct Workspace {
+  int64_t* times;         // 2 * count: sorted begins, then sorted ends
+  uint64_t* offsets;      // by interval: the placement being made
+  uint64_t* sizes;        // by interval: rounded up to the granule
+  int32_t* first;         // by interval: how many begins lie before its begin
+  int32_t* last;          // by interval: one less than how many begins lie at or before its end
+  uint32_t* conflicts;    // by interval: how many intervals are live together with it
+  uint32_t* order;        // the intervals in the order of placement
+  uint32_t* placed;       // the placed intervals by ascending offset
+  int32_t* placed_first;  // their `first` and `last`
+  int32_t* placed_last;
+  uint8_t* hits;          // for each: does it conflict? padded with zeros to whole words
 };
 
-struct Workspace {
-  Placed* placed;
-  int64_t* times;        // 2 * count: sorted begins, then sorted ends
-  uint64_t* offsets;     // the placement being made
-  uint64_t* sizes;       // rounded up to the granule
-  uint32_t* order;
-  uint32_t* conflicts;
-};
+// Whole words of 8 bytes.
+size_t padded(size_t bytes) { return (bytes + 7) / 8 * 8; }
 
 Workspace carve(void* memory, size_t count) {
   char* cursor = static_cast<char*>(memory);
@@ -37,12 +39,17 @@ Workspace carve(void* memory, size_t count) {
     return static_cast<void*>(block);
   };
   Workspace w;
-  w.placed = static_cast<Placed*>(take(count * sizeof(Placed)));
   w.times = static_cast<int64_t*>(take(2 * count * sizeof(int64_t)));
   w.offsets = static_cast<uint64_t*>(take(count * sizeof(uint64_t)));
   w.sizes = static_cast<uint64_t*>(take(count * sizeof(uint64_t)));
-  w.order = static_cast<uint32_t*>(take(count * sizeof(uint32_t)));
+  w.hits = static_cast<uint8_t*>(take(padded(count)));
+  w.first = static_cast<int32_t*>(take(count * sizeof(int32_t)));
+  w.last = static_cast<int32_t*>(take(count * sizeof(int32_t)));
   w.conflicts = static_cast<uint32_t*>(take(count * sizeof(uint32_t)));
+  w.order = static_cast<uint32_t*>(take(count * sizeof(uint32_t)));
+  w.placed = static_cast<uint32_t*>(take(count * sizeof(uint32_t)));
+  w.placed_first = static_cast<int32_t*>(take(count * sizeof(int32_t)));
+  w.placed_last = static_cast<int32_t*>(take(count * sizeof(int32_t)));
   return w;
 }
 
@@ -88,9 +95,9 @@ uint64_t lower_bound(const Interval* intervals, size_t count, const Workspace& w
   return most;
 }
 
-// conflicts[i] = how many intervals are live together with i (itself included): all, less those that end before it
-// begins and those that begin after it ends.
-void count_conflicts(const Interval* intervals, size_t count, const Workspace& w) {
+// Fills first, last and conflicts (the interval itself included: all, less those that end before it begins and those
+// that begin after it ends).
+void number_times(const Interval* intervals, size_t count, const Workspace& w) {
   int64_t* begins = w.times;
   int64_t* ends = w.times + count;
   for (size_t i = 0; i < count; ++i) {
@@ -100,9 +107,10 @@ void count_conflicts(const Interval* intervals, size_t count, const Workspace& w
   std::sort(begins, begins + count);
   std::sort(ends, ends + count);
   for (size_t i = 0; i < count; ++i) {
-    size_t before = static_cast<size_t>(std::lower_bound(ends, ends + count, intervals[i].begin) - ends);
-    size_t not_after = static_cast<size_t>(std::upper_bound(begins, begins + count, intervals[i].end) - begins);
-    w.conflicts[i] = static_cast<uint32_t>(not_after - before);
+    const auto ended = std::lower_bound(ends, ends + count, intervals[i].begin) - ends;
+    w.first[i] = static_cast<int32_t>(std::lower_bound(begins, begins + count, intervals[i].begin) - begins);
+    w.last[i] = static_cast<int32_t>(std::upper_bound(begins, begins + count, intervals[i].end) - begins) - 1;
+    w.conflicts[i] = static_cast<uint32_t>(w.last[i] + 1 - ended);
   }
 }
 
@@ -134,44 +142,67 @@ void sort_order(const Interval* intervals, size_t count, GreedyOrder order, cons
   });
 }
 
-// The offset for `interval` among `placed`: the lowest gap that holds it, or the tightest.
-uint64_t find_offset(const Placed* placed, size_t placed_count, const Interval& interval, uint64_t size,
-                     GreedyFit fit) {
-  uint64_t floor = 0, best = 0, tightest = kNoPeak;
-  for (size_t j = 0; j < placed_count; ++j) {
-    // `&`, not `&&`: one branch, which predicts better than two.
-    if ((placed[j].end < interval.begin) | (placed[j].begin > interval.end)) continue;
-    if (placed[j].offset > floor) {
-      uint64_t offset = align_up(floor, interval.alignment);
-      uint64_t gap = placed[j].offset - floor;
-      if (offset + size <= placed[j].offset && gap < tightest) {
-        if (fit == GreedyFit::kFirst) return offset;
-        best = offset;
-        tightest = gap;
-      }
-    }
-    floor = std::max(floor, placed[j].top);
-  }
-  return tightest != kNoPeak ? best : align_up(floor, interval.alignment);
+void find_conflicts(size_t placed_count, int32_t first, int32_t last, const Workspace& w) {
+  const int32_t* __restrict firsts = w.placed_first;
+  const int32_t* __restrict lasts = w.placed_last;
+  uint8_t* __restrict hits = w.hits;
+  for (size_t j = 0; j < placed_count; ++j)
+    hits[j] = static_cast<uint8_t>((lasts[j] >= first) & (firsts[j] <= last));
+  for (size_t j = placed_count; j < padded(placed_count); ++j) hits[j] = 0;
 }
 
-// Places every interval in w.order. Returns the peak, or kNoPeak as soon as it would not be below `limit`.
+// The offset for interval i among the placed ones: the lowest gap that holds it, or the tightest.
+uint64_t find_offset(uint32_t i, uint64_t alignment, size_t placed_count, GreedyFit fit, const Workspace& w) {
+  find_conflicts(placed_count, w.first[i], w.last[i], w);
+  const uint64_t size = w.sizes[i];
+  uint64_t floor = 0, best = 0, tightest = kNone;
+  for (size_t base = 0; base < placed_count; base += 8) {
+    uint64_t word;
+    std::memcpy(&word, w.hits + base, sizeof word);
+    if (word == 0) continue;
+    for (size_t j = base; j < std::min(base + 8, placed_count); ++j) {
+      if (w.hits[j] == 0) continue;
+      const uint32_t other = w.placed[j];
+      const uint64_t bottom = w.offsets[other];
+      if (bottom > floor && bottom - floor < tightest) {
+        const uint64_t offset = align_up(floor, alignment);
+        if (offset + size <= bottom) {
+          if (fit == GreedyFit::kFirst) return offset;
+          best = offset;
+          tightest = bottom - floor;
+        }
+      }
+      floor = std::max(floor, bottom + w.sizes[other]);
+    }
+  }
+  return tightest != kNone ? best : align_up(floor, alignment);
+}
+
+template <typename T>
+void insert_at(T* list, size_t count, size_t position, T value) {
+  std::memmove(list + position + 1, list + position, (count - position) * sizeof(T));
+  list[position] = value;
+}
+
+// Places every interval in w.order. Returns the peak, or kNone as soon as it would not be below `limit`.
 uint64_t place(const Interval* intervals, size_t count, GreedyFit fit, uint64_t limit, const Workspace& w) {
   size_t placed_count = 0;
   uint64_t peak = 0;
   for (size_t k = 0; k < count; ++k) {
     const uint32_t i = w.order[k];
-    const uint64_t size = w.sizes[i];
     w.offsets[i] = 0;
-    if (size == 0) continue;
-    const uint64_t offset = find_offset(w.placed, placed_count, intervals[i], size, fit);
-    peak = std::max(peak, offset + size);
-    if (peak >= limit) return kNoPeak;
+    if (w.sizes[i] == 0) continue;
+    const uint64_t offset = find_offset(i, intervals[i].alignment, placed_count, fit, w);
+    peak = std::max(peak, offset + w.sizes[i]);
+    if (peak >= limit) return kNone;
     w.offsets[i] = offset;
-    Placed* position = std::upper_bound(w.placed, w.placed + placed_count, offset,
-                                        [](uint64_t value, const Placed& p) { return value < p.offset; });
-    std::memmove(position + 1, position, static_cast<size_t>(w.placed + placed_count - position) * sizeof(Placed));
-    *position = {intervals[i].begin, intervals[i].end, offset, offset + size};
+    const size_t position = static_cast<size_t>(
+        std::upper_bound(w.placed, w.placed + placed_count, offset,
+                         [&](uint64_t value, uint32_t other) { return value < w.offsets[other]; }) -
+        w.placed);
+    insert_at(w.placed, placed_count, position, i);
+    insert_at(w.placed_first, placed_count, position, w.first[i]);
+    insert_at(w.placed_last, placed_count, position, w.last[i]);
     ++placed_count;
   }
   return peak;
@@ -180,7 +211,7 @@ uint64_t place(const Interval* intervals, size_t count, GreedyFit fit, uint64_t 
 }  // namespace
 
 size_t greedy_workspace_bytes(size_t count) {
-  return count * (sizeof(Placed) + 2 * sizeof(int64_t) + 2 * sizeof(uint64_t) + 2 * sizeof(uint32_t));
+  return padded(count * (2 * sizeof(int64_t) + 2 * sizeof(uint64_t) + 7 * sizeof(uint32_t)) + padded(count));
 }
 
 PlanStatus plan_greedy(const Interval* intervals, size_t count, void* workspace, uint64_t* out_offsets,
@@ -189,15 +220,15 @@ PlanStatus plan_greedy(const Interval* intervals, size_t count, void* workspace,
   if (PlanStatus status = prepare(intervals, count, w.sizes, out_summary); status != PlanStatus::kOk) return status;
   if (count == 0) return PlanStatus::kOk;
   out_summary->lower_bound = lower_bound(intervals, count, w);
-  count_conflicts(intervals, count, w);
-  uint64_t best = kNoPeak;
+  number_times(intervals, count, w);
+  uint64_t best = kNone;
   // Most often best first, so that later placements are cut short early.
   for (GreedyOrder order : {GreedyOrder::kSize, GreedyOrder::kConflicts, GreedyOrder::kDuration, GreedyOrder::kArea,
                             GreedyOrder::kStart}) {
     sort_order(intervals, count, order, w);
     for (GreedyFit fit : {GreedyFit::kBest, GreedyFit::kFirst}) {
       const uint64_t peak = place(intervals, count, fit, best, w);
-      if (peak == kNoPeak) continue;
+      if (peak == kNone) continue;
       best = peak;
       std::memcpy(out_offsets, w.offsets, count * sizeof(uint64_t));
       if (best == out_summary->lower_bound) break;
@@ -214,9 +245,9 @@ PlanStatus plan_greedy_once(const Interval* intervals, size_t count, GreedyOrder
   if (PlanStatus status = prepare(intervals, count, w.sizes, out_summary); status != PlanStatus::kOk) return status;
   if (count == 0) return PlanStatus::kOk;
   out_summary->lower_bound = lower_bound(intervals, count, w);
-  count_conflicts(intervals, count, w);
+  number_times(intervals, count, w);
   sort_order(intervals, count, order, w);
-  out_summary->peak = place(intervals, count, fit, kNoPeak, w);
+  out_summary->peak = place(intervals, count, fit, kNone, w);
   std::memcpy(out_offsets, w.offsets, count * sizeof(uint64_t));
   return PlanStatus::kOk;
 }

@@ -15,7 +15,7 @@ namespace ferrule::memory {
 enum class GreedyOrder { kSize, kArea, kDuration, kStart, kConflicts };
 enum class GreedyFit { kBest, kFirst };
 
-// Bytes of scratch that plan_greedy needs for `count` intervals.
+// Bytes of scratch that plan_greedy needs for `count` intervals; a multiple of 8.
 size_t greedy_workspace_bytes(size_t count);
 
 // Fills out_offsets[0 .. count) with the best placement found and *out_summary with its numbers. `workspace` holds

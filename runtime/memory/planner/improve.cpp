@@ -7,8 +7,8 @@
 namespace ferrule::memory {
 namespace {
 
-// The unit of the node limits.
-constexpr uint64_t kNodesPerRun = 1000;
+// The unit of the node limits; at least two ways to the bottom.
+uint64_t nodes_per_run(const ConflictModel& model) { return std::max<uint64_t>(1000, 2 * model.count()); }
 
 // The universal restart sequence of Luby, Sinclair and Zuckerman: 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ..., from index 1.
 uint64_t luby(uint64_t index) {
@@ -34,7 +34,7 @@ class Ladder {
     bisect();
     CanonicalSearch search(model_);   // a new one: what is hard at a looser capacity is no guide here
     for (uint64_t index = 1; !finished(); ++index) {
-      const uint64_t node_limit = luby(index) * kNodesPerRun;
+      const uint64_t node_limit = luby(index) * nodes_per_run(model_);
       try_capacity(&search, goal(), node_limit);
       // The goal may be out of reach: one run in eight asks for half of the gap, or as little as possible.
       if (index % 16 == 8) try_capacity(&search, between(goal(), result_.peak), node_limit);
@@ -53,7 +53,7 @@ class Ladder {
   // Short runs, little more than one way to the bottom each, that halve the gap until it is below half a percent: gets
   // most of the gain in a few milliseconds.
   void bisect() {
-    const uint64_t node_limit = std::min<uint64_t>(kNodesPerRun, model_.count() + model_.count() / 2);
+    const uint64_t node_limit = model_.count() + model_.count() / 2;
     CanonicalSearch search(model_);
     uint64_t failed = goal();
     if (finished() || try_capacity(&search, failed, node_limit)) return;
