@@ -68,7 +68,16 @@ int32_t thread_of_row(const FerruleKernelArgs* args) {
   return 0;
 }
 
+// out = how many rows have x[r][0] > 0; dims: rows; one tile. Operands: out, x.
+int32_t count_positive(const FerruleKernelArgs* args) {
+  int32_t* out = args->buffers[0];
+  const float* x = args->buffers[1];
+  *out = 0;
+  for (int64_t r = 0; r < args->dims[0]; ++r) *out += x[r * kColumns] > 0;
+  return 0;
+}
+
 // The order of ferrule::runtime::testing::TestKernel.
 __attribute__((section(".table"), used)) static FerruleKernelFunction const table[] = {
-    affine, accumulate, sum, check_index, halve, thread_of_row,
+    affine, accumulate, sum, check_index, halve, thread_of_row, count_positive,
 };

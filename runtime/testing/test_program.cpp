@@ -19,7 +19,6 @@ constexpr DataTypeDescription kInt32{0, 32, 1};
 // Expressions and buffers of one entry, added as they are needed.
 struct EntryBuilder {
   EntryDescription entry;
-  uint32_t step = 0;  // the next instruction
 
   explicit EntryBuilder(const char* name) {
     entry.name = name;
@@ -78,7 +77,6 @@ struct EntryBuilder {
     instruction.dims = {batch};
     instruction.tiles = tiles;
     entry.blocks[0].instructions.push_back(instruction);
-    ++step;
     return entry.blocks[0].instructions.back();
   }
 };
@@ -95,21 +93,38 @@ EntryDescription describe_predict() {
   return b.entry;
 }
 
-EntryDescription describe_train() {
-  EntryBuilder b("train");
-  const uint32_t batch = b.dim("batch");
+// loss = sum of (2 x + w), by way of the arena; returns the buffers of x and w.
+struct LossBuffers {
+  uint32_t x, w;
+};
+LossBuffers add_loss(EntryBuilder& b, uint32_t batch) {
   const uint32_t x = b.rows_input("x", batch);
   const uint32_t loss = b.output("loss", kFloat32, {}, b.constant(4), 4);
   const uint32_t w = b.variable(kVariableW, 16);
   const uint32_t y = b.buffer(Storage::kArena, 0, b.times(batch, 16), 16 * kMaxBatch);
-  const uint32_t one = b.constant(1);
   b.call(TestKernel::kAffine, {y, x, w}, batch, batch);
-  b.call(TestKernel::kSum, {loss, y}, batch, one);
-  b.call(TestKernel::kAccumulate, {w, x, w}, batch, one);
+  b.call(TestKernel::kSum, {loss, y}, batch, b.constant(1));
   b.entry.buffers[y].begin = 0;
   b.entry.buffers[y].end = 1;
-  b.entry.assigned_variables = {kVariableW};
   b.entry.peak_bytes = b.entry.lower_bound_bytes = b.entry.naive_bytes = 16 * kMaxBatch;
+  return {x, w};
+}
+
+EntryDescription describe_train() {
+  EntryBuilder b("train");
+  const uint32_t batch = b.dim("batch");
+  const LossBuffers buffers = add_loss(b, batch);
+  b.call(TestKernel::kAccumulate, {buffers.w, buffers.x, buffers.w}, batch, b.constant(1));
+  b.entry.assigned_variables = {kVariableW};
+  return b.entry;
+}
+
+EntryDescription describe_evaluate() {
+  EntryBuilder b("evaluate");
+  const uint32_t batch = b.dim("batch");
+  const LossBuffers buffers = add_loss(b, batch);
+  const uint32_t correct = b.output("correct", kInt32, {}, b.constant(4), 4);
+  b.call(TestKernel::kCountPositive, {correct, buffers.x}, batch, b.constant(1));
   return b.entry;
 }
 
@@ -223,14 +238,15 @@ void describe_variables(ProgramDescription& program) {
   std::exit(1);
 }
 
-void describe_kernels(ProgramDescription& program) {
+void describe_kernels(ProgramDescription& program, const char* kernels) {
   struct Shape {
     const char* name;
     uint32_t operands, scratch_bytes;
   };
   constexpr Shape kShapes[] = {{"affine", 3, 0},      {"accumulate", 3, 0}, {"sum", 2, 16},
-                               {"check_index", 2, 0}, {"halve", 2, 0},      {"thread_of_row", 1, 0}};
-  const std::vector<uint8_t> image = read_file("runtime/testing/test_kernels.bin");
+                               {"check_index", 2, 0}, {"halve", 2, 0},      {"thread_of_row", 1, 0},
+                               {"count_positive", 2, 0}};
+  const std::vector<uint8_t> image = read_file(kernels);
   for (size_t k = 0; k < static_cast<size_t>(TestKernel::kCount); ++k) {
     KernelDescription kernel;
     kernel.name = kShapes[k].name;
@@ -251,16 +267,16 @@ void describe_kernels(ProgramDescription& program) {
 
 }  // namespace
 
-ProgramDescription describe_test_program() {
+ProgramDescription describe_test_program(const char* kernels) {
   ProgramDescription program;
   program.producer = "runtime tests";
   describe_variables(program);
-  describe_kernels(program);
+  describe_kernels(program, kernels);
   program.arenas.push_back({0, 16 * kMaxBatch, 64});
   program.scratch_bytes = 16;
   program.locations = {"model.py:12"};
-  program.entries = {describe_predict(), describe_train(),   describe_fail(), describe_check(),
-                     describe_halve(),   describe_threads(), describe_pair()};
+  program.entries = {describe_predict(), describe_train(), describe_evaluate(), describe_fail(),
+                     describe_check(),   describe_halve(), describe_threads(),  describe_pair()};
   return program;
 }
 

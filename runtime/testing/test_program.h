@@ -4,6 +4,7 @@
 // table (float32 [3, 2] in panels, starts at 10 .. 15, assigned by nobody, alias "weights"), counter (int32 [], 7).
 //   predict(x)        -> y = 2 x + w                          [batch, 4]
 //   train(x)          -> loss = sum of (2 x + w), then w += sum of x over the batch
+//   evaluate(x)       -> loss as in train; correct = the rows whose first element is positive, int32
 //   fail(x, index)    -> checked = index, after w += sum of x: fails if an index is 10 or more
 //   check(index)      -> checked = index, without a change
 //   halve(x)          -> x[:, 0] / 2                           [batch]
@@ -20,9 +21,10 @@
 
 namespace ferrule::runtime::testing {
 
-enum class TestKernel : uint32_t { kAffine, kAccumulate, kSum, kCheckIndex, kHalve, kThreadOfRow, kCount };
+enum class TestKernel : uint32_t { kAffine, kAccumulate, kSum, kCheckIndex, kHalve, kThreadOfRow, kCountPositive, kCount };
 
-serialize::ProgramDescription describe_test_program();
+// `kernels`: the image that //runtime/testing:test_kernels.bin is; the default is where a test finds it.
+serialize::ProgramDescription describe_test_program(const char* kernels = "runtime/testing/test_kernels.bin");
 
 // The artifact's bytes; ends the process with a message if they cannot be made.
 std::vector<uint8_t> test_artifact();
