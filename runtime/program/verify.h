@@ -40,7 +40,7 @@ Status verify_debug(const uint8_t* bytes, uint64_t byte_size, const char* artifa
 
 // Used by verify_program; one file each.
 Status verify_entry(const schema::Program& program, const schema::Entry& entry, const VerifyContext& context);
-Status verify_live_intervals(const schema::Program& program, const schema::Entry& entry, const VerifyContext& context);
+Status verify_live_intervals(const schema::Entry& entry, const VerifyContext& context);
 Status verify_dtype(const schema::DataType& dtype, const char* artifact_name, const char* tensor_name);
 Status verify_text(const flatbuffers::String& text, const char* artifact_name, const char* what);
 Status verify_name(const flatbuffers::String& name, const char* artifact_name, const char* what);

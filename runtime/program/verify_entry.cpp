@@ -27,7 +27,7 @@ class EntryVerifier {
     if (entry_.blocks()->size() != 1) return index_error("number of blocks (allowed: 1)", entry_.blocks()->size(), 0, 2);
     for (uint32_t i = 0; i < entry_.buffers()->size(); ++i) FERRULE_RETURN_IF_ERROR(verify_buffer(i));
     FERRULE_RETURN_IF_ERROR(verify_instructions());
-    return verify_live_intervals(program_, entry_, context_);
+    return verify_live_intervals(entry_, context_);
   }
 
  private:

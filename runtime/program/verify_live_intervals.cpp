@@ -1,4 +1,8 @@
 // The independent judge of the memory plan: no two arena buffers that live at the same time share a byte.
+//
+// Buffers are ranked by where they begin in memory, then a sweep over time keeps the set of ranks that are alive. A buffer
+// that becomes alive need only be compared with its neighbours in that set: what is already in it overlaps nothing but
+// members of its own alias group. So the cost is that of sorting, and of walking through alias groups.
 #include <algorithm>
 
 #include "runtime/program/verify.h"
@@ -6,70 +10,183 @@
 namespace ferrule::runtime {
 namespace {
 
-// Honest programs need (buffers x buffers live at once) comparisons; a file that asks for more than this is refused, so
-// that it cannot make opening slow. 2^27 comparisons take about a tenth of a second.
-constexpr uint64_t kMaximumComparisons = uint64_t{1} << 27;
+// Neighbours looked at, for all buffers of an entry together. Honest plans need a few a buffer; a file that asks for more
+// than this (by huge alias groups) is refused, so that it cannot make opening slow.
+constexpr uint64_t kMaximumComparisons = uint64_t{1} << 24;
 
 struct Interval {
   uint32_t arena, begin, end, alias_group, position;
   uint64_t first, last;  // bytes [first, last)
 };
 
-bool starts_before(const Interval& a, const Interval& b) {
+bool lies_before(const Interval& a, const Interval& b) {
   if (a.arena != b.arena) return a.arena < b.arena;
-  if (a.begin != b.begin) return a.begin < b.begin;
+  if (a.first != b.first) return a.first < b.first;
   return a.position < b.position;
 }
 
-bool share_bytes(const Interval& a, const Interval& b) { return a.first < b.last && b.first < a.last; }
-
 bool may_share(const Interval& a, const Interval& b) { return a.alias_group != 0 && a.alias_group == b.alias_group; }
+
+// A set of numbers below a limit, as bits with a summary that has one bit a word, so that gaps are crossed 4,096 at a time.
+class NumberSet {
+ public:
+  static constexpr size_t kNone = SIZE_MAX;
+
+  Status create(const Allocator& allocator, size_t limit) {
+    FERRULE_RETURN_IF_ERROR(words_.allocate_zeroed(allocator, limit / 64 + 1, "the set of live buffers"));
+    return summary_.allocate_zeroed(allocator, words_.size() / 64 + 1, "the set of live buffers");
+  }
+  void insert(size_t number) {
+    words_[number / 64] |= uint64_t{1} << number % 64;
+    summary_[number / 4096] |= uint64_t{1} << number / 64 % 64;
+  }
+  void erase(size_t number) {
+    words_[number / 64] &= ~(uint64_t{1} << number % 64);
+    if (words_[number / 64] == 0) summary_[number / 4096] &= ~(uint64_t{1} << number / 64 % 64);
+  }
+  // The least member above `number`, or kNone.
+  size_t above(size_t number) const {
+    const size_t at = above_in(words_, number);
+    if (at != kNone) return at;
+    const size_t word = next_word(number / 64);
+    return word == kNone ? kNone : word * 64 + static_cast<size_t>(__builtin_ctzll(words_[word]));
+  }
+  // The greatest member below `number`, or kNone.
+  size_t below(size_t number) const {
+    const size_t at = below_in(words_, number);
+    if (at != kNone) return at;
+    const size_t word = previous_word(number / 64);
+    return word == kNone ? kNone : word * 64 + 63 - static_cast<size_t>(__builtin_clzll(words_[word]));
+  }
+
+ private:
+  // Within the word of `number` only.
+  static size_t above_in(const Array<uint64_t>& bits, size_t number) {
+    const uint64_t rest = bits[number / 64] & ~((uint64_t{2} << number % 64) - 1);
+    return rest == 0 ? kNone : number / 64 * 64 + static_cast<size_t>(__builtin_ctzll(rest));
+  }
+  static size_t below_in(const Array<uint64_t>& bits, size_t number) {
+    const uint64_t rest = bits[number / 64] & ((uint64_t{1} << number % 64) - 1);
+    return rest == 0 ? kNone : number / 64 * 64 + 63 - static_cast<size_t>(__builtin_clzll(rest));
+  }
+  size_t next_word(size_t word) const {
+    const size_t at = above_in(summary_, word);
+    if (at != kNone) return at;
+    for (size_t i = word / 64 + 1; i < summary_.size(); ++i) {
+      if (summary_[i] != 0) return i * 64 + static_cast<size_t>(__builtin_ctzll(summary_[i]));
+    }
+    return kNone;
+  }
+  size_t previous_word(size_t word) const {
+    const size_t at = below_in(summary_, word);
+    if (at != kNone) return at;
+    for (size_t i = word / 64; i-- > 0;) {
+      if (summary_[i] != 0) return i * 64 + 63 - static_cast<size_t>(__builtin_clzll(summary_[i]));
+    }
+    return kNone;
+  }
+
+  Array<uint64_t> words_, summary_;
+};
+
+class PlanJudge {
+ public:
+  PlanJudge(const schema::Entry& entry, const VerifyContext& context) : entry_(entry), context_(context) {}
+
+  Status judge() {
+    FERRULE_RETURN_IF_ERROR(collect());
+    size_t dead = 0;  // how many of by_end_ were erased
+    for (size_t i = 0; i < count_; ++i) {
+      const uint32_t rank = by_begin_[i];
+      for (; intervals_[by_end_[dead]].end < intervals_[rank].begin; ++dead) live_.erase(by_end_[dead]);
+      FERRULE_RETURN_IF_ERROR(compare_with_later(rank));
+      FERRULE_RETURN_IF_ERROR(compare_with_earlier(rank));
+      live_.insert(rank);
+    }
+    return Status();
+  }
+
+ private:
+  // Ranks the arena buffers by place, and orders the ranks by birth and by death.
+  Status collect() {
+    const Allocator& allocator = *context_.allocator;
+    const uint32_t total = entry_.buffers()->size();
+    FERRULE_RETURN_IF_ERROR(intervals_.allocate(allocator, total, "the list of buffers"));
+    FERRULE_RETURN_IF_ERROR(by_begin_.allocate(allocator, total, "the list of buffers"));
+    FERRULE_RETURN_IF_ERROR(by_end_.allocate(allocator, total, "the list of buffers"));
+    FERRULE_RETURN_IF_ERROR(live_.create(allocator, total));
+    for (uint32_t i = 0; i < total; ++i) {
+      const schema::Buffer& buffer = *entry_.buffers()->Get(i);
+      if (buffer.storage() != schema::Storage_arena || buffer.planned_size() == 0) continue;
+      intervals_[count_++] = {buffer.index(), buffer.begin(),  buffer.end(), buffer.alias_group(),
+                              i,              buffer.offset(), buffer.offset() + buffer.planned_size()};
+    }
+    std::sort(intervals_.data(), intervals_.data() + count_, lies_before);
+    for (size_t i = 0; i < count_; ++i) by_begin_[i] = by_end_[i] = static_cast<uint32_t>(i);
+    const Interval* intervals = intervals_.data();
+    std::sort(by_begin_.data(), by_begin_.data() + count_,
+              [=](uint32_t a, uint32_t b) { return intervals[a].begin < intervals[b].begin; });
+    std::sort(by_end_.data(), by_end_.data() + count_,
+              [=](uint32_t a, uint32_t b) { return intervals[a].end < intervals[b].end; });
+    return Status();
+  }
+
+  // Live buffers that begin inside this one: all of them overlap it.
+  Status compare_with_later(size_t rank) {
+    const Interval& current = intervals_[rank];
+    for (size_t at = live_.above(rank); at != NumberSet::kNone; at = live_.above(at)) {
+      const Interval& other = intervals_[at];
+      if (other.arena != current.arena || other.first >= current.last) break;
+      if (!may_share(current, other)) return overlap(other, current);
+      FERRULE_RETURN_IF_ERROR(count_comparison());
+    }
+    return Status();
+  }
+
+  // Live buffers that begin before this one. If one of them reaches into it, so does the nearest, or the nearest lies
+  // inside it and therefore belongs to the same alias group: the walk ends with the nearest one's group.
+  Status compare_with_earlier(size_t rank) {
+    const Interval& current = intervals_[rank];
+    const size_t nearest = live_.below(rank);
+    for (size_t at = nearest; at != NumberSet::kNone; at = live_.below(at)) {
+      const Interval& other = intervals_[at];
+      if (other.arena != current.arena || may_share(current, other)) break;
+      if (at != nearest && !may_share(other, intervals_[nearest])) break;
+      if (other.last > current.first) return overlap(other, current);
+      FERRULE_RETURN_IF_ERROR(count_comparison());
+    }
+    return Status();
+  }
+
+  Status count_comparison() {
+    if (++comparisons_ <= kMaximumComparisons) return Status();
+    return Status::error(StatusCode::kInvalidArtifact, "%s: entry '%s': its memory plan takes too long to verify",
+                         context_.name, entry_.name()->c_str());
+  }
+
+  Status overlap(const Interval& a, const Interval& b) {
+    using ull = unsigned long long;
+    return Status::error(StatusCode::kInvalidArtifact,
+                         "%s: entry '%s': buffers %u (bytes %llu to %llu, live %u to %u) and %u (bytes %llu to %llu, live "
+                         "%u to %u) share memory while both are live",
+                         context_.name, entry_.name()->c_str(), a.position, static_cast<ull>(a.first),
+                         static_cast<ull>(a.last), a.begin, a.end, b.position, static_cast<ull>(b.first),
+                         static_cast<ull>(b.last), b.begin, b.end);
+  }
+
+  const schema::Entry& entry_;
+  const VerifyContext& context_;
+  Array<Interval> intervals_;             // the first count_ are used, sorted by place: the index is the rank
+  Array<uint32_t> by_begin_, by_end_;     // ranks
+  NumberSet live_;                        // ranks
+  size_t count_ = 0;
+  uint64_t comparisons_ = 0;
+};
 
 }  // namespace
 
-// Sweeps the buffers of each arena by the instruction where they begin and compares each with those still alive.
-Status verify_live_intervals(const schema::Program&, const schema::Entry& entry, const VerifyContext& context) {
-  Array<Interval> intervals;
-  FERRULE_RETURN_IF_ERROR(intervals.allocate(*context.allocator, entry.buffers()->size(), "the list of buffers"));
-  size_t count = 0;
-  for (uint32_t i = 0; i < entry.buffers()->size(); ++i) {
-    const schema::Buffer& buffer = *entry.buffers()->Get(i);
-    if (buffer.storage() != schema::Storage_arena || buffer.planned_size() == 0) continue;
-    intervals[count++] = {buffer.index(), buffer.begin(),  buffer.end(), buffer.alias_group(),
-                          i,              buffer.offset(), buffer.offset() + buffer.planned_size()};
-  }
-  std::sort(intervals.data(), intervals.data() + count, starts_before);
-
-  // intervals[0 .. live) are those alive: the sorted prefix is consumed, so it can hold them in any order.
-  size_t live = 0;
-  uint64_t comparisons = 0;
-  for (size_t next = 0; next < count; ++next) {
-    const Interval current = intervals[next];
-    size_t kept = 0;
-    comparisons += live;
-    if (comparisons > kMaximumComparisons) {
-      return Status::error(StatusCode::kInvalidArtifact, "%s: entry '%s': its memory plan is too large to verify",
-                           context.name, entry.name()->c_str());
-    }
-    for (size_t i = 0; i < live; ++i) {
-      const Interval other = intervals[i];
-      if (other.arena != current.arena || other.end < current.begin) continue;  // dead from here on
-      if (share_bytes(other, current) && !may_share(other, current)) {
-        return Status::error(StatusCode::kInvalidArtifact,
-                             "%s: entry '%s': buffers %u (bytes %llu to %llu, live %u to %u) and %u (bytes %llu to %llu, "
-                             "live %u to %u) share memory while both are live",
-                             context.name, entry.name()->c_str(), other.position,
-                             static_cast<unsigned long long>(other.first), static_cast<unsigned long long>(other.last),
-                             other.begin, other.end, current.position,
-                             static_cast<unsigned long long>(current.first),
-                             static_cast<unsigned long long>(current.last), current.begin, current.end);
-      }
-      intervals[kept++] = other;
-    }
-    intervals[kept++] = current;
-    live = kept;
-  }
-  return Status();
+Status verify_live_intervals(const schema::Entry& entry, const VerifyContext& context) {
+  return PlanJudge(entry, context).judge();
 }
 
 }  // namespace ferrule::runtime
