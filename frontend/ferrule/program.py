@@ -170,16 +170,9 @@ class Session:
 
     def __setitem__(self, name, value):
         """Sets a variable; shape and dtype stay."""
-        known = {v: spec for spec in self.program.variables() for v in (spec["name"], *spec["aliases"])}
-        if name not in known:
-            raise errors.ExecutionError(f"no variable {name!r}; the variables are {', '.join(self.variables())}")
-        spec = known[name]
-        array = _array(value, spec)
-        if array.shape != tuple(spec["shape"]) or array.dtype.name != spec["dtype"]:
-            raise errors.ExecutionError(
-                f"the variable {name!r} is {spec['dtype']}{list(spec['shape'])}, the value {array.dtype}{list(array.shape)}"
-            )
-        self._session.set_variable(name, array)
+        if not isinstance(value, np.ndarray):
+            value = value.numpy() if hasattr(value, "numpy") else np.asarray(value, dtype=self[name].dtype)
+        self._session.set_variable(name, value)
 
     def save_checkpoint(self, path, position=None):
         """Writes all variables; a cut at any moment leaves the old file or the new one.

@@ -90,9 +90,9 @@ def test_save_load_variables_checkpoints(program, tmp_path):
     np.testing.assert_array_equal(other["net.0.bias"], initial)
     shared = fer.Session(loaded, threads=1, share=session)
     np.testing.assert_array_equal(shared["net.0.bias"], initial + 1)
-    with pytest.raises(ExecutionError, match="'net.9'.*net.0.weight"):
+    with pytest.raises(ExecutionError, match="net.9.*net.0.weight"):
         session["net.9"] = initial
-    with pytest.raises(ExecutionError, match=r"\[8\].*\[3\]"):
+    with pytest.raises(ExecutionError, match=r"\(8,\).*\(3,\)"):
         session["net.0.bias"] = np.zeros(3, "float32")
 
 
