@@ -12,7 +12,7 @@ TARGET_FLAGS = {
 _FLAGS = " ".join([
     "-std=c++17 -O2 -fPIC -fvisibility=hidden -ffreestanding -fno-builtin -ffp-contract=off -fno-math-errno",
     "-fno-exceptions -fno-rtti -fno-vectorize -fno-slp-vectorize -fno-asynchronous-unwind-tables",
-    "-fno-stack-protector -fwrapv -Wall -Wextra -Werror -Wno-psabi -iquote .",
+    "-fno-stack-protector -fwrapv -Wall -Wextra -Werror -Wno-psabi -Wno-pass-failed -iquote .",
 ])
 
 _CLANG = "@llvm//:bin/clang"

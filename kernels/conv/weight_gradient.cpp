@@ -76,6 +76,11 @@ struct WeightGradient {
       }
     }
     tile.flush(total, one_block || !flushed);
+    if constexpr (RAGGED) {
+      // An infinite input times an absent column is NaN, and padding lanes must be +0.
+#pragma unroll
+      for (int r = 0; r < ROWS; ++r) total[r][0] = select(lanes_below<T>(last_count), total[r][0], Vec<T>{});
+    }
     // Panels lie `panel_rows` rows of the packed weight apart, and every row is 16 wide.
 #pragma clang loop unroll(disable)
     for (int p = 0; p < PANELS; ++p) {

@@ -107,6 +107,42 @@ FERRULE_INLINE V exp(V x) {
   return exponential(x, V{});
 }
 
+// exp(x) - 1, exact in sign and relative error near zero.
+template <typename V>
+FERRULE_INLINE V expm1(V x) {
+  using T = ScalarOf<V>;
+  const V low = constant<V>(sizeof(T) == 4 ? T(-20) : T(-40));
+  const V high = constant<V>(sizeof(T) == 4 ? T(89) : T(710));
+  V clamped = select(x < low, low, x);
+  clamped = select(clamped > high, high, clamped);
+  const ReducedExponential<V> e = reduce_exponential(clamped, V{});
+  // 2 * (2^(n-1) * r + (2^(n-1) - 1/2)): half the result never overflows before it must.
+  const V half = power_of_two<V>(e.n - typename LaneTraits<T>::Bits(1));
+  const V y = constant<V>(T(2)) * fused(half, e.r, half - constant<V>(T(0.5)));
+  return select(x == V{}, x, y);
+}
+
+template <typename V>
+FERRULE_INLINE V tanh(V x) {
+  using T = ScalarOf<V>;
+  // Beyond the bound the result rounds to 1.
+  const V bound = constant<V>(sizeof(T) == 4 ? T(10) : T(20));
+  V magnitude = absolute(x);
+  magnitude = select(magnitude > bound, bound, magnitude);
+  const V e = expm1(magnitude + magnitude);
+  return copy_sign(e / (e + constant<V>(T(2))), x);
+}
+
+// 1 / (1 + exp(-x)), from exp(-|x|) so that nothing cancels or overflows.
+template <typename V>
+FERRULE_INLINE V sigmoid(V x) {
+  using T = ScalarOf<V>;
+  const V one = constant<V>(T(1));
+  const V e = exp(-absolute(x));
+  const V y = select(x < V{}, e, one) / (one + e);
+  return select(x == x, y, x);
+}
+
 }  // namespace ferrule::kernels
 
 #endif  // FERRULE_KERNELS_ELEMENTWISE_EXPONENTIAL_H_

@@ -1,0 +1,127 @@
+// Convolution, its gradients and the panel transpose against the scalar reference, bit for bit.
+#include "catch2/catch.hpp"
+#include "kernels/conv/reference.h"
+#include "kernels/testing/matrix_store.h"
+#include "kernels/testing/random_data.h"
+#include "kernels/testing/skeleton_table.h"
+
+namespace ferrule::kernels {
+namespace {
+
+template <typename T>
+struct Family;
+template <>
+struct Family<float> {
+  explicit Family(const SkeletonTable& t)
+      : conv(t.ferrule_conv_f32),
+        input_gradient(t.ferrule_conv_input_gradient_f32),
+        weight_gradient(t.ferrule_conv_weight_gradient_f32),
+        transpose(t.ferrule_transpose_panels_f32) {}
+  decltype(SkeletonTable::ferrule_conv_f32) conv, input_gradient, weight_gradient;
+  decltype(SkeletonTable::ferrule_transpose_panels_f32) transpose;
+};
+template <>
+struct Family<double> {
+  explicit Family(const SkeletonTable& t)
+      : conv(t.ferrule_conv_f64),
+        input_gradient(t.ferrule_conv_input_gradient_f64),
+        weight_gradient(t.ferrule_conv_weight_gradient_f64),
+        transpose(t.ferrule_transpose_panels_f64) {}
+  decltype(SkeletonTable::ferrule_conv_f64) conv, input_gradient, weight_gradient;
+  decltype(SkeletonTable::ferrule_transpose_panels_f64) transpose;
+};
+
+template <typename T, typename Skeleton>
+void call(Skeleton skeleton, const T* p, const T* q, const ConvShape& s, int64_t tiles, T* out, int64_t columns) {
+  Matrix<T> matrix{out, columns};
+  for (const auto& [begin, end] : {std::pair(tiles / 2, tiles), std::pair(int64_t{0}, tiles / 2)}) {
+    skeleton(&matrix, store_matrix<T>, p, q, s.batch, s.in_h, s.in_w, s.in_c, s.out_h, s.out_w, s.out_c, s.groups,
+             s.kernel_h, s.kernel_w, s.stride_h, s.stride_w, s.pad_top, s.pad_left, s.dilation_h, s.dilation_w, begin,
+             end, nullptr);
+  }
+}
+
+std::string describe(const ConvShape& s) {
+  std::string text;
+  for (int64_t v : {s.batch, s.in_h, s.in_w, s.in_c, s.out_h, s.out_w, s.out_c, s.groups, s.kernel_h, s.kernel_w,
+                    s.stride_h, s.stride_w, s.pad_top, s.pad_left, s.dilation_h, s.dilation_w}) {
+    text += std::to_string(v) + " ";
+  }
+  return text;
+}
+
+template <typename T>
+void check(const ConvShape& s, uint64_t seed, bool special) {
+  Random random(seed);
+  const int64_t in_g = s.in_c / s.groups, out_g = s.out_c / s.groups, taps = s.kernel_h * s.kernel_w;
+  Buffer<T> x(s.batch * s.in_h * s.in_w * s.in_c), dy(s.batch * s.out_h * s.out_w * s.out_c);
+  Buffer<T> weights(s.groups * ceil_div(out_g, 16) * taps * in_g * 16);
+  Buffer<T> transposed(s.groups * ceil_div(in_g, 16) * taps * out_g * 16);
+  random.fill(x, special);
+  random.fill(dy, special);
+  random.fill(weights, special);
+  reference_transpose_panels(weights.data(), transposed.data(), s.groups, out_g, taps, in_g);
+  Buffer<T> y(dy.size()), dx(x.size()), dw(weights.size());
+  reference_conv(x.data(), weights.data(), s, y.data());
+  reference_conv_input_gradient(dy.data(), transposed.data(), s, dx.data());
+  reference_conv_weight_gradient(x.data(), dy.data(), s, dw.data());
+  for (const SkeletonTable* table : runnable_skeletons()) {
+    INFO(table->target << " shape " << describe(s));
+    const Family<T> family(*table);
+    Buffer<T> got_y(y.size()), got_dx(dx.size()), got_dw(dw.size()), got_transposed(transposed.size());
+    call<T>(family.conv, x.data(), weights.data(), s, s.batch * s.out_h, got_y.data(), s.out_c);
+    REQUIRE(difference(y, got_y) == "");
+    call<T>(family.input_gradient, dy.data(), transposed.data(), s, s.batch * s.in_h, got_dx.data(), s.in_c);
+    REQUIRE(difference(dx, got_dx) == "");
+    call<T>(family.weight_gradient, x.data(), dy.data(), s,
+            conv_weight_gradient_tiles(s.groups, s.out_c, s.kernel_h, s.kernel_w), got_dw.data(), 16);
+    REQUIRE(difference(dw, got_dw) == "");
+    family.transpose(weights.data(), got_transposed.data(), s.groups, out_g, taps, in_g, 0,
+                     s.groups * ceil_div(in_g, 16) * taps);
+    REQUIRE(difference(transposed, got_transposed) == "");
+  }
+}
+
+ConvShape random_shape(Random& random) {
+  ConvShape s{};
+  s.groups = random.between(0, 3) == 0 ? random.between(2, 3) : 1;
+  s.batch = random.between(1, 2);
+  s.in_h = random.between(1, 12);
+  s.in_w = random.between(1, 24);
+  s.in_c = s.groups * random.between(1, 20);
+  s.out_c = s.groups * random.between(1, 40);
+  s.kernel_h = random.between(1, 4);
+  s.kernel_w = random.between(1, 4);
+  s.stride_h = random.between(1, 3);
+  s.stride_w = random.between(1, 3);
+  s.dilation_h = random.between(1, 2);
+  s.dilation_w = random.between(1, 2);
+  s.pad_top = random.between(0, 3);
+  s.pad_left = random.between(0, 3);
+  const int64_t room_h = s.in_h + 2 * s.pad_top - (s.kernel_h - 1) * s.dilation_h - 1;
+  const int64_t room_w = s.in_w + 2 * s.pad_left - (s.kernel_w - 1) * s.dilation_w - 1;
+  s.out_h = room_h < 0 ? 0 : room_h / s.stride_h + 1;
+  s.out_w = room_w < 0 ? 0 : room_w / s.stride_w + 1;
+  return s;
+}
+
+TEST_CASE("convolutions equal the reference on random shapes") {
+  Random random(2);
+  int tried = 0;
+  for (uint64_t seed = 0; tried < 60; ++seed) {
+    const ConvShape s = random_shape(random);
+    if (s.out_h == 0 || s.out_w == 0) continue;
+    ++tried;
+    check<float>(s, seed, random.between(0, 2) == 0);
+    if (tried % 3 == 0) check<double>(s, seed, false);
+  }
+}
+
+TEST_CASE("convolutions move their sums on at every 4,096th k, absent positions counted") {
+  check<float>({1, 3, 5, 520, 3, 5, 17, 1, 3, 3, 1, 1, 1, 1, 1, 1}, 3, false);
+  check<float>({1, 3, 5, 17, 3, 5, 520, 1, 3, 3, 1, 1, 1, 1, 1, 1}, 4, false);
+  check<float>({5, 30, 31, 3, 30, 31, 18, 1, 3, 3, 1, 1, 1, 1, 1, 1}, 5, false);
+}
+
+}  // namespace
+}  // namespace ferrule::kernels

@@ -1,0 +1,158 @@
+// Floor division and its remainder, with Python's results, for one scalar or 16 lanes.
+#ifndef FERRULE_KERNELS_ELEMENTWISE_DIVISION_H_
+#define FERRULE_KERNELS_ELEMENTWISE_DIVISION_H_
+
+#include "kernels/elementwise/exponential.h"
+
+namespace ferrule::kernels {
+
+// ---- integers: by zero gives 0, the smallest by -1 wraps ---------------------------------------------------------
+
+template <typename V>
+struct Division {
+  V quotient, remainder;
+};
+
+template <typename V>
+FERRULE_INLINE Division<V> divide_integers(V x, V y) {
+  using T = ScalarOf<V>;
+  const V zero = V{}, one = constant<V>(T(1));
+  const auto by_zero = y == zero, by_minus_one = y == constant<V>(T(-1));
+  // The machine divides by neither.
+  const V divisor = select(by_zero | by_minus_one, one, y);
+  V quotient = x / divisor;
+  V remainder = x - quotient * divisor;
+  const auto adjust = (remainder != zero) & ((remainder < zero) != (divisor < zero));
+  quotient = select(adjust, quotient - one, quotient);
+  remainder = select(adjust, remainder + divisor, remainder);
+  if constexpr (sizeof(V) == sizeof(T)) {
+    const T negated = static_cast<T>(typename LaneTraits<T>::Unsigned(0) - static_cast<typename LaneTraits<T>::Unsigned>(x));
+    quotient = select(by_minus_one, negated, quotient);
+  } else {
+    quotient = select(by_minus_one, -x, quotient);
+  }
+  return {select(by_zero, zero, quotient), select(by_zero, zero, remainder)};
+}
+
+// ---- floats ------------------------------------------------------------------------------------------------------
+
+// The exact remainder of positive finite numbers, bit by bit: for quotients too large for one fused step.
+template <typename T>
+FERRULE_INLINE T long_remainder(T x, T y) {
+  using U = typename LaneTraits<T>::Unsigned;
+  constexpr int kMantissa = LaneTraits<T>::kMantissa;
+  constexpr U kOne = U(1) << kMantissa, kMask = kOne - 1;
+  const auto split = [&](T v, int* exponent) __attribute__((always_inline)) {
+    const U bits = bits_as<U>(v);
+    *exponent = static_cast<int>(bits >> kMantissa);
+    U m = bits & kMask;
+    if (*exponent == 0) {
+      *exponent = 1;
+      for (; m < kOne; m <<= 1) --*exponent;
+    } else {
+      m |= kOne;
+    }
+    return m;
+  };
+  int ex, ey;
+  U mx = split(x, &ex);
+  const U my = split(y, &ey);
+  if (ex < ey) return x;
+  for (; ex > ey; --ex) {
+    if (mx >= my) mx -= my;
+    mx <<= 1;
+  }
+  if (mx >= my) mx -= my;
+  if (mx == 0) return 0;
+  for (; mx < kOne; mx <<= 1) --ex;
+  if (ex >= 1) return bits_as<T>(static_cast<U>((static_cast<U>(ex) << kMantissa) | (mx & kMask)));
+  return bits_as<T>(static_cast<U>(mx >> (1 - ex)));
+}
+
+// r = remainder where the quotient x/y is too large for one step; x, y >= 0.
+template <typename T>
+FERRULE_INLINE void remainder_where_long(T x, T y, T quotient, T* r) {
+  constexpr T kInfinity = LaneTraits<T>::kInfinity;
+  const T limit = static_cast<T>(int64_t{1} << (LaneTraits<T>::kMantissa - 1));
+  if (quotient >= limit && x < kInfinity && y > 0) *r = long_remainder(x, y);
+}
+#ifdef __clang__
+template <typename T>
+FERRULE_INLINE void remainders_where_long(Vec<T> x, Vec<T> y, Vec<T> quotient, Vec<T>* r) {
+  const T limit = static_cast<T>(int64_t{1} << (LaneTraits<T>::kMantissa - 1));
+  if (!any(quotient >= splat(limit))) return;
+  T xs[kLanes], ys[kLanes], quotients[kLanes], remainders[kLanes];
+  store(xs, x);
+  store(ys, y);
+  store(quotients, quotient);
+  store(remainders, *r);
+#pragma clang loop unroll(disable)
+  for (int i = 0; i < kLanes; ++i) remainder_where_long<T>(xs[i], ys[i], quotients[i], &remainders[i]);
+  *r = load(remainders);
+}
+#endif
+
+// The exact remainder with the sign of x (C's fmod).
+template <typename V>
+FERRULE_INLINE V truncated_remainder(V x, V y) {
+  using T = ScalarOf<V>;
+  const V infinity = constant<V>(LaneTraits<T>::kInfinity);
+  const V ax = absolute(x), ay = absolute(y);
+  const V quotient = ax / ay;
+  // The rounded quotient may be one too large: then the exact difference is negative, and one divisor is too many.
+  V r = fused(-round_to_zero(quotient), ay, ax);
+  r = select(r < V{}, r + ay, r);
+  if constexpr (sizeof(V) == sizeof(T)) {
+    remainder_where_long<T>(ax, ay, quotient, &r);
+#ifdef __clang__
+  } else {
+    remainders_where_long<T>(ax, ay, quotient, &r);
+#endif
+  }
+  r = select((ay == infinity) & (ax < infinity), ax, r);
+  r = select((ax == infinity) | (ay == V{}), constant<V>(T(__builtin_nan(""))), r);
+  return copy_sign(r, x);
+}
+
+template <typename V>
+FERRULE_INLINE V mod_floats(V x, V y) {
+  const V r = truncated_remainder(x, y);
+  const V adjusted = select((r < V{}) != (y < V{}), r + y, r);
+  return select(r == V{}, copy_sign(r, y), adjusted);
+}
+
+// The floor of the exact quotient; division by zero as IEEE divides.
+template <typename V>
+FERRULE_INLINE V floor_div_floats(V x, V y) {
+  using T = ScalarOf<V>;
+  const V one = constant<V>(T(1));
+  const V r = truncated_remainder(x, y);
+  V quotient = (x - r) / y;
+  quotient = select((r != V{}) & ((r < V{}) != (y < V{})), quotient - one, quotient);
+  // (x - r)/y is an integer but for its rounding.
+  V whole = round_down(quotient);
+  whole = select(quotient - whole > constant<V>(T(0.5)), whole + one, whole);
+  whole = select(quotient == V{}, copy_sign(V{}, x / y), whole);
+  return select(y == V{}, x / y, whole);
+}
+
+template <typename V>
+FERRULE_INLINE V floor_div(V x, V y) {
+  if constexpr (static_cast<ScalarOf<V>>(0.5) != 0) {
+    return floor_div_floats(x, y);
+  } else {
+    return divide_integers(x, y).quotient;
+  }
+}
+template <typename V>
+FERRULE_INLINE V mod(V x, V y) {
+  if constexpr (static_cast<ScalarOf<V>>(0.5) != 0) {
+    return mod_floats(x, y);
+  } else {
+    return divide_integers(x, y).remainder;
+  }
+}
+
+}  // namespace ferrule::kernels
+
+#endif  // FERRULE_KERNELS_ELEMENTWISE_DIVISION_H_

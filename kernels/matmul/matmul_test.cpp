@@ -1,0 +1,80 @@
+// Every matmul skeleton against the scalar reference, bit for bit, over random shapes and tiles.
+#include "catch2/catch.hpp"
+#include "kernels/matmul/reference.h"
+#include "kernels/testing/matrix_store.h"
+#include "kernels/testing/random_data.h"
+#include "kernels/testing/skeleton_table.h"
+
+namespace ferrule::kernels {
+namespace {
+
+template <typename T>
+auto skeleton(const SkeletonTable& table) {
+  if constexpr (sizeof(T) == 4) {
+    return table.ferrule_matmul_f32;
+  } else {
+    return table.ferrule_matmul_f64;
+  }
+}
+
+struct Case {
+  int64_t M, N, K, tile_m, tile_panels;
+  bool packed, transposed, special;
+};
+
+template <typename T>
+void check(const Case& c, uint64_t seed) {
+  Random random(seed);
+  const int64_t panels = ceil_div(c.N, 16);
+  Buffer<T> a(c.M * c.K + 1), b(c.packed ? panels * c.K * 16 : c.K * c.N + 1);
+  random.fill(a, c.special);
+  random.fill(b, c.special);
+  const int64_t a_row = c.transposed ? 1 : c.K, a_k = c.transposed ? c.M : 1;
+  const int64_t b_panel = c.packed ? c.K * 16 : 16, b_k = c.packed ? 16 : c.N;
+  Buffer<T> expected(c.M * c.N), actual(c.M * c.N);
+  reference_matmul(a.data(), a_row, a_k, b.data(), b_panel, b_k, c.M, c.N, c.K, expected.data());
+  const int64_t tiles = matmul_tiles(c.M, c.N, c.tile_m, c.tile_panels);
+  for (const SkeletonTable* table : runnable_skeletons()) {
+    INFO(table->target << " M " << c.M << " N " << c.N << " K " << c.K << " tile " << c.tile_m << "x" << c.tile_panels
+                       << (c.packed ? " packed" : "") << (c.transposed ? " transposed" : ""));
+    std::memset(actual.data(), 0xee, actual.size() * sizeof(T));
+    Matrix<T> out{actual.data(), c.N};
+    // Two ranges, as two threads would take them.
+    for (const auto& [begin, end] : {std::pair(tiles / 2, tiles), std::pair(int64_t{0}, tiles / 2)}) {
+      skeleton<T>(*table)(&out, store_matrix<T>, a.data(), a_row, a_k, b.data(), b_panel, b_k, c.packed, c.M, c.N, c.K,
+                          c.tile_m, c.tile_panels, begin, end, nullptr);
+    }
+    REQUIRE(difference(expected, actual) == "");
+  }
+}
+
+TEST_CASE("matmul equals the reference on random shapes") {
+  Random random(1);
+  for (uint64_t seed = 0; seed < 150; ++seed) {
+    Case c{};
+    c.M = random.between(1, 40);
+    c.N = random.between(1, 120);
+    c.K = random.between(0, 60);
+    c.tile_m = random.between(1, 30);
+    c.tile_panels = random.between(1, 6);
+    c.packed = random.between(0, 1) == 0;
+    c.transposed = random.between(0, 1) == 0;
+    c.special = random.between(0, 3) == 0;
+    check<float>(c, seed);
+    check<double>(c, seed);
+  }
+}
+
+TEST_CASE("matmul moves its sums on at every 4,096th k") {
+  for (int64_t K : {4095, 4096, 4097, 8192, 9000}) {
+    check<float>({9, 33, K, 8, 3, true, false, false}, K);
+    check<double>({5, 17, K, 6, 2, false, false, false}, K);
+  }
+}
+
+TEST_CASE("matmul over no k is +0") {
+  check<float>({3, 20, 0, 14, 2, true, false, false}, 7);
+}
+
+}  // namespace
+}  // namespace ferrule::kernels
