@@ -138,6 +138,7 @@ int compare_positions(const void* a, const void* b) {
 
 // Unique names, and tensors that tile the data without gaps or overlaps. Null: all is well.
 const char* check_tiling(const NamedTensor** order, size_t count, const uint8_t* data, uint64_t data_size) {
+  if (count == 0) return data_size == 0 ? nullptr : "its data is longer than its tensors";
   qsort(order, count, sizeof(*order), compare_names);
   for (size_t i = 1; i < count; ++i)
     if (strcmp(order[i - 1]->name, order[i]->name) == 0) return "two tensors have the same name";
