@@ -181,6 +181,29 @@ TEST_CASE("the expected root hash is demanded") {
   CHECK(std::string(status.message()).find("has the root hash") != std::string::npos);
 }
 
+TEST_CASE("scalars: a variable, an input and a constant of rank 0; entries without dims or instructions") {
+  serialize::ProgramDescription description = sample_program();
+  for (int i = 0; i < 4; ++i) {  // several, so that their empty shapes fall on every alignment
+    description.variables.push_back({std::string(i + 1, 's'), {}, {}, {}, 0, "schedule", false, {0, 0, 0x80, 0x3f}});
+  }
+  serialize::EntryDescription empty;
+  empty.name = "empty";
+  empty.expressions = {{serialize::ExpressionKind::kConstant, 0, 0, 4}};
+  empty.inputs = {{"rate", {}, {}}};
+  empty.blocks = {{}};
+  description.entries.push_back(empty);
+  empty.name = "nothing at all";
+  empty.expressions.clear();
+  description.entries.push_back(empty);
+  std::string error;
+  const ProgramPointer program = open_description(description, &error);
+  INFO(error);
+  REQUIRE(program != nullptr);
+  uint32_t variable = 0;
+  REQUIRE(program->find_variable("ss", &variable).ok());
+  CHECK(*reinterpret_cast<const float*>(program->initial_value(variable)) == 1.0f);
+}
+
 TEST_CASE("an artifact in memory works at any address") {
   const std::vector<uint8_t> bytes = write_bytes(sample_program());
   for (size_t shift : {0, 1, 3, 8, 63}) {
