@@ -1,0 +1,141 @@
+//===- CompiledProgram.cpp - A program in memory, bound to a session ------===//
+
+#include "frontend/core/CompiledProgram.h"
+
+#include "frontend/core/Error.h"
+
+#include "runtime/api/ferrule.h"
+
+namespace ferrule::frontend {
+namespace {
+
+/// Consumes `status`; success for null.
+llvm::Error toError(FerruleStatus *status) {
+  if (!status)
+    return llvm::Error::success();
+  ErrorKind kind = ErrorKind::Execution;
+  switch (ferrule_status_code(status)) {
+  case kFerruleInvalidArtifact:
+  case kFerruleNotFound:
+    kind = ErrorKind::Artifact;
+    break;
+  case kFerruleUnsupported:
+    kind = ErrorKind::Unsupported;
+    break;
+  default:
+    break;
+  }
+  llvm::Error error = makeError(kind, ferrule_status_message(status));
+  ferrule_status_release(status);
+  return error;
+}
+
+FerruleDataType toRuntimeType(DataType type) {
+  FerruleDataType result{0, static_cast<uint8_t>(8 * getByteSize(type)), 1};
+  if (type == DataType::Bool)
+    result.code = 6;
+  else if (type == DataType::BFloat16)
+    result.code = 4;
+  else if (isFloat(type))
+    result.code = 2;
+  else if (isUnsignedInteger(type))
+    result.code = 1;
+  return result;
+}
+
+std::optional<DataType> fromRuntimeType(FerruleDataType type) {
+  for (unsigned i = 0; i <= static_cast<unsigned>(DataType::Float64); ++i) {
+    FerruleDataType candidate = toRuntimeType(static_cast<DataType>(i));
+    if (candidate.code == type.code && candidate.bits == type.bits)
+      return static_cast<DataType>(i);
+  }
+  return std::nullopt;
+}
+
+FerruleTensor emptyTensor() {
+  FerruleTensor tensor{};
+  tensor.struct_size = sizeof(FerruleTensor);
+  return tensor;
+}
+
+/// Describes the outputs whose shapes the runtime has just told, and gives each
+/// a buffer.
+llvm::Expected<std::vector<HostArray>>
+allocateOutputs(llvm::MutableArrayRef<FerruleTensor> outputs) {
+  std::vector<HostArray> arrays;
+  arrays.reserve(outputs.size());
+  for (FerruleTensor &output : outputs) {
+    std::optional<DataType> type = fromRuntimeType(output.dtype);
+    if (!type)
+      return makeError(ErrorKind::Unsupported,
+                       "the program returns an element type that has no "
+                       "tensor type in Python");
+    HostArray array;
+    array.type = *type;
+    array.shape.assign(output.shape, output.shape + output.rank);
+    array.buffer = HostBuffer::allocate(output.byte_size);
+    if (!array.buffer)
+      return makeError(ErrorKind::Execution,
+                       "out of memory for a result of " +
+                           llvm::Twine(output.byte_size) + " bytes");
+    output.data = array.buffer->data();
+    arrays.push_back(std::move(array));
+  }
+  return arrays;
+}
+
+} // namespace
+
+llvm::Expected<std::unique_ptr<CompiledProgram>>
+CompiledProgram::open(llvm::ArrayRef<uint8_t> artifact, unsigned threadCount) {
+  FerruleProgram *program = nullptr;
+  if (llvm::Error error = toError(ferrule_program_open_bytes(
+          artifact.data(), artifact.size(), nullptr, &program)))
+    return error;
+  FerruleSessionOptions options{};
+  options.struct_size = sizeof(options);
+  options.thread_count = threadCount;
+  FerruleSession *session = nullptr;
+  if (llvm::Error error =
+          toError(ferrule_session_create(program, &options, &session))) {
+    ferrule_program_release(program);
+    return error;
+  }
+  return std::unique_ptr<CompiledProgram>(
+      new CompiledProgram(program, session));
+}
+
+CompiledProgram::~CompiledProgram() {
+  ferrule_session_release(session);
+  ferrule_program_release(program);
+}
+
+llvm::Expected<std::vector<HostArray>>
+CompiledProgram::run(const char *entry, llvm::ArrayRef<HostArray> inputs,
+                     unsigned outputCount) {
+  llvm::SmallVector<FerruleTensor, 8> arguments;
+  for (const HostArray &input : inputs) {
+    FerruleTensor tensor = emptyTensor();
+    tensor.data = input.buffer->data();
+    tensor.byte_size = input.buffer->size();
+    tensor.dtype = toRuntimeType(input.type);
+    tensor.rank = input.shape.size();
+    tensor.shape = input.shape.data();
+    arguments.push_back(tensor);
+  }
+  llvm::SmallVector<FerruleTensor, 8> results(outputCount, emptyTensor());
+  if (llvm::Error error = toError(ferrule_session_output_shapes(
+          session, entry, arguments.data(), arguments.size(), results.data(),
+          results.size())))
+    return error;
+  llvm::Expected<std::vector<HostArray>> arrays = allocateOutputs(results);
+  if (!arrays)
+    return arrays.takeError();
+  if (llvm::Error error = toError(ferrule_session_run(
+          session, entry, arguments.data(), arguments.size(), results.data(),
+          results.size())))
+    return error;
+  return arrays;
+}
+
+} // namespace ferrule::frontend

@@ -1,0 +1,53 @@
+//===- CompiledProgram.h - A program in memory, bound to a session --------===//
+//
+// The seam between the front end and the runtime's C API: dynamic mode runs its
+// flushes, and traced functions their calls, through the same runtime that
+// executes artifacts on a device.
+//
+//===----------------------------------------------------------------------===//
+#ifndef FERRULE_FRONTEND_CORE_COMPILEDPROGRAM_H
+#define FERRULE_FRONTEND_CORE_COMPILEDPROGRAM_H
+
+#include "frontend/core/Tensor.h"
+
+#include "llvm/Support/Error.h"
+
+struct FerruleProgram;
+struct FerruleSession;
+
+namespace ferrule::frontend {
+
+/// Elements with a static shape; what goes into and comes out of a run.
+struct HostArray {
+  DataType type = DataType::Float32;
+  llvm::SmallVector<int64_t, 4> shape;
+  std::shared_ptr<HostBuffer> buffer;
+};
+
+class CompiledProgram {
+public:
+  /// Opens `artifact` (the bytes are copied) and creates a session with
+  /// `threadCount` workers; 0 takes all CPUs.
+  static llvm::Expected<std::unique_ptr<CompiledProgram>>
+  open(llvm::ArrayRef<uint8_t> artifact, unsigned threadCount);
+
+  ~CompiledProgram();
+  CompiledProgram(const CompiledProgram &) = delete;
+  CompiledProgram &operator=(const CompiledProgram &) = delete;
+
+  /// Runs `entry`. The results are fresh buffers, `outputCount` of them.
+  llvm::Expected<std::vector<HostArray>> run(const char *entry,
+                                             llvm::ArrayRef<HostArray> inputs,
+                                             unsigned outputCount);
+
+private:
+  CompiledProgram(FerruleProgram *program, FerruleSession *session)
+      : program(program), session(session) {}
+
+  FerruleProgram *program;
+  FerruleSession *session;
+};
+
+} // namespace ferrule::frontend
+
+#endif // FERRULE_FRONTEND_CORE_COMPILEDPROGRAM_H

@@ -1,0 +1,58 @@
+//===- Entry.h - A finished trace -----------------------------------------===//
+#ifndef FERRULE_FRONTEND_CORE_ENTRY_H
+#define FERRULE_FRONTEND_CORE_ENTRY_H
+
+#include "frontend/core/Variable.h"
+#include "ir/dims/DimConstraints.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace ferrule::frontend {
+
+class CompiledProgram;
+
+/// A variable of an entry, and the symbol that stands for it there. The name in
+/// a program is given when entries are merged.
+struct EntryVariable {
+  VariableRef variable;
+  std::string symbol;
+};
+
+/// One entry point as it was traced: a module with one function, whose reads
+/// and assigns name the module's `ferrule.variable`s (without values).
+class Entry {
+public:
+  Entry(std::string name, mlir::OwningOpRef<mlir::ModuleOp> module,
+        std::vector<EntryVariable> variables, DimConstraints constraints);
+  ~Entry();
+
+  const std::string &getName() const { return name; }
+  mlir::ModuleOp getModule() const { return *module; }
+  mlir::func::FuncOp getFunction() const;
+
+  /// In the order of first use.
+  llvm::ArrayRef<EntryVariable> getVariables() const { return variables; }
+
+  /// Ranges of the dims and the equalities recorded while tracing.
+  const DimConstraints &getConstraints() const { return constraints; }
+
+  /// The module as MLIR text, locations left out.
+  std::string getText() const;
+
+  /// What `runEntry` compiled; null before the first run.
+  std::shared_ptr<CompiledProgram> program;
+
+private:
+  std::string name;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::vector<EntryVariable> variables;
+  DimConstraints constraints;
+};
+
+using EntryRef = std::shared_ptr<Entry>;
+
+} // namespace ferrule::frontend
+
+#endif // FERRULE_FRONTEND_CORE_ENTRY_H

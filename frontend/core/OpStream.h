@@ -1,0 +1,74 @@
+//===- OpStream.h - Where recorded ops go ---------------------------------===//
+//
+// A stream is a block under construction. There are two: the lazy recorder of
+// dynamic mode and a trace. Everything above them (promotion, broadcasting,
+// gradients) is written against this class and never asks which one it has.
+//
+//===----------------------------------------------------------------------===//
+#ifndef FERRULE_FRONTEND_CORE_OPSTREAM_H
+#define FERRULE_FRONTEND_CORE_OPSTREAM_H
+
+#include "frontend/core/Tensor.h"
+#include "ir/dims/DimConstraints.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/Support/Error.h"
+
+namespace ferrule::frontend {
+
+/// The user's line and module path of the op being recorded.
+struct CallSite {
+  SourceLocation location;
+  std::string modulePath;
+};
+
+class OpStream {
+public:
+  virtual ~OpStream();
+
+  /// Never reused in a process, so that a handle of a stream that has ended is
+  /// recognised without following its value.
+  uint64_t getId() const { return id; }
+
+  mlir::MLIRContext *getContext() { return builder.getContext(); }
+
+  /// Inserts at the end of the stream's block.
+  mlir::OpBuilder &getBuilder() { return builder; }
+
+  /// The value that `tensor` has in this stream. A concrete tensor becomes an
+  /// input of the lazy recorder and a constant of a trace; a tensor of another
+  /// trace is a TraceError.
+  virtual llvm::Expected<mlir::Value> getValue(const TensorRef &tensor,
+                                               const CallSite &site) = 0;
+
+  /// A handle on `value`, which an op of this stream made.
+  virtual TensorRef wrap(mlir::Value value, const SourceLocation &location) = 0;
+
+  /// What is known of the dims here: their ranges and the equalities recorded.
+  virtual const DimConstraints &getConstraints() const = 0;
+
+  /// Two dims that must be equal whenever the program runs.
+  virtual void recordEquality(const DimExpr &lhs, const DimExpr &rhs,
+                              const SourceLocation &location) = 0;
+
+  /// Called after each op of the user, before its handles are returned.
+  virtual llvm::Error didRecord() { return llvm::Error::success(); }
+
+protected:
+  explicit OpStream(mlir::MLIRContext *context);
+
+  /// Makes every handle so far one of a stream that has ended.
+  void takeNewId();
+
+  uint64_t id;
+  mlir::OpBuilder builder;
+};
+
+/// The MLIR location of `location`: a FileLineColLoc, or an unknown one.
+mlir::Location toMLIRLocation(const SourceLocation &location,
+                              mlir::MLIRContext *context);
+
+} // namespace ferrule::frontend
+
+#endif // FERRULE_FRONTEND_CORE_OPSTREAM_H
