@@ -35,18 +35,6 @@ std::string format(const char* pattern, ...) {
   return result;
 }
 
-std::string with_commas(uint64_t number) {
-  std::string digits = std::to_string(number);
-  for (size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
-  return digits;
-}
-
-std::string to_hex(const uint8_t* bytes, size_t count) {
-  std::string result;
-  for (size_t i = 0; i < count; ++i) result += format("%02x", bytes[i]);
-  return result;
-}
-
 void Json::separate() {
   if (text_.size() > 1) text_ += ", ";
 }

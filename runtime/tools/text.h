@@ -9,11 +9,6 @@ namespace ferrule::tools {
 
 std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
 
-// "1,234,567".
-std::string with_commas(uint64_t number);
-
-std::string to_hex(const uint8_t* bytes, size_t count);
-
 // A JSON object or array under construction, on one line.
 class Json {
  public:
