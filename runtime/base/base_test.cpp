@@ -39,9 +39,11 @@ TEST_CASE("arithmetic on untrusted sizes says when it would wrap") {
 }
 
 TEST_CASE("floor division and modulo are Python's") {
-  struct Case { int64_t a, b, quotient, remainder; };
-  for (const Case& c : {Case{7, 2, 3, 1}, Case{-7, 2, -4, 1}, Case{7, -2, -4, -1}, Case{-7, -2, 3, -1}, Case{-6, 2, -3, 0},
-                        Case{0, 5, 0, 0}, Case{INT64_MIN, 2, INT64_MIN / 2, 0}}) {
+  struct Case {
+    int64_t a, b, quotient, remainder;
+  };
+  for (const Case& c : {Case{7, 2, 3, 1}, Case{-7, 2, -4, 1}, Case{7, -2, -4, -1}, Case{-7, -2, 3, -1},
+                        Case{-6, 2, -3, 0}, Case{0, 5, 0, 0}, Case{INT64_MIN, 2, INT64_MIN / 2, 0}}) {
     int64_t quotient = 0, remainder = 0;
     REQUIRE(checked_floor_divide(c.a, c.b, &quotient));
     REQUIRE(checked_floor_modulo(c.a, c.b, &remainder));
@@ -58,7 +60,9 @@ TEST_CASE("floor division and modulo are Python's") {
 
 namespace {
 
-struct Counter { int live = 0; };
+struct Counter {
+  int live = 0;
+};
 
 const Allocator counting(Counter* counter) {
   return {[](void* context, size_t byte_size, size_t alignment) -> void* {

@@ -1,8 +1,8 @@
 // The result of everything in the runtime that can fail: a code to branch on and a sentence for people.
 //
 // The sentence names the thing, its value and what is allowed. It lives inside the Status (no allocation, so reporting
-// "out of memory" cannot fail) and is cut with "..." when longer than kStatusMessageBytes. Nothing in the runtime throws,
-// aborts or prints.
+// "out of memory" cannot fail) and is cut with "..." when longer than kStatusMessageBytes. Nothing in the runtime
+// throws, aborts or prints.
 #ifndef FERRULE_RUNTIME_BASE_STATUS_H_
 #define FERRULE_RUNTIME_BASE_STATUS_H_
 
@@ -53,10 +53,10 @@ class [[nodiscard]] Status {
 }  // namespace ferrule::runtime
 
 // Returns from the calling function, which returns Status, when `expression` is an error.
-#define FERRULE_RETURN_IF_ERROR(expression)                                    \
-  do {                                                                         \
-    ::ferrule::runtime::Status ferrule_status_ = (expression);                 \
-    if (__builtin_expect(!ferrule_status_.ok(), 0)) return ferrule_status_;    \
+#define FERRULE_RETURN_IF_ERROR(expression)                                 \
+  do {                                                                      \
+    ::ferrule::runtime::Status ferrule_status_ = (expression);              \
+    if (__builtin_expect(!ferrule_status_.ok(), 0)) return ferrule_status_; \
   } while (0)
 
 #endif  // FERRULE_RUNTIME_BASE_STATUS_H_

@@ -30,20 +30,21 @@ Status check_magic(const ByteSource& source, const ArtifactHeader& header, uint6
 }
 
 Status check_version(const ByteSource& source, const ArtifactHeader& header) {
-  if (header.format_version != serialize::kFormatVersion ||
-      header.minimum_reader_version > serialize::kFormatVersion) {
-    return Status::error(StatusCode::kVersionMismatch,
-                         "%s has format version %u (readers from version %u) and this runtime reads version %u: use the "
-                         "runtime that belongs to its compiler, or compile it again",
-                         source.name(), header.format_version, header.minimum_reader_version, serialize::kFormatVersion);
-  }
-  if (memcmp(header.schema_hash, serialize::kSchemaHash, sizeof header.schema_hash) != 0) {
+  if (header.format_version != serialize::kFormatVersion || header.minimum_reader_version > serialize::kFormatVersion) {
     return Status::error(
         StatusCode::kVersionMismatch,
-        "%s has format version 0 of schema %02x%02x%02x%02x and this runtime reads version 0 of schema %02x%02x%02x%02x "
-        "(version 0 is not frozen): compile it again with this version of Ferrule",
-        source.name(), header.schema_hash[0], header.schema_hash[1], header.schema_hash[2], header.schema_hash[3],
-        serialize::kSchemaHash[0], serialize::kSchemaHash[1], serialize::kSchemaHash[2], serialize::kSchemaHash[3]);
+        "%s has format version %u (readers from version %u) and this runtime reads version %u: use the "
+        "runtime that belongs to its compiler, or compile it again",
+        source.name(), header.format_version, header.minimum_reader_version, serialize::kFormatVersion);
+  }
+  if (memcmp(header.schema_hash, serialize::kSchemaHash, sizeof header.schema_hash) != 0) {
+    return Status::error(StatusCode::kVersionMismatch,
+                         "%s has format version 0 of schema %02x%02x%02x%02x and this runtime reads version 0 of "
+                         "schema %02x%02x%02x%02x "
+                         "(version 0 is not frozen): compile it again with this version of Ferrule",
+                         source.name(), header.schema_hash[0], header.schema_hash[1], header.schema_hash[2],
+                         header.schema_hash[3], serialize::kSchemaHash[0], serialize::kSchemaHash[1],
+                         serialize::kSchemaHash[2], serialize::kSchemaHash[3]);
   }
   return Status();
 }
@@ -83,10 +84,12 @@ Status check_entry(const ByteSource& source, const ArtifactFrame& frame, uint32_
   const char* wrong = nullptr;
   if (entry.kind < 1 || entry.kind > static_cast<uint32_t>(SegmentKind::kWeights)) wrong = "has an unknown kind";
   if (wrong == nullptr && is_metadata != (segment == 0)) wrong = "breaks the order: metadata is first, once";
-  if (wrong == nullptr && is_weights && segment + 1 != frame.segment_count()) wrong = "breaks the order: weights are last";
+  if (wrong == nullptr && is_weights && segment + 1 != frame.segment_count())
+    wrong = "breaks the order: weights are last";
   if (wrong == nullptr && entry.reserved != 0) wrong = "has a reserved field that is not zero";
   if (wrong == nullptr && !name_is_well_formed(entry)) wrong = "has a malformed name";
-  if (wrong == nullptr && frame.find(static_cast<SegmentKind>(entry.kind), entry.name) != segment) wrong = "occurs twice";
+  if (wrong == nullptr && frame.find(static_cast<SegmentKind>(entry.kind), entry.name) != segment)
+    wrong = "occurs twice";
   const uint64_t alignment = is_weights ? serialize::kWeightsAlignment : serialize::kSegmentAlignment;
   if (wrong == nullptr && entry.alignment != alignment) wrong = "has a wrong alignment";
   if (wrong == nullptr) return Status();
@@ -111,14 +114,16 @@ Status check_zero(const ByteSource& source, uint64_t begin, uint64_t end) {
   return Status();
 }
 
-// Segments lie in order, aligned, inside the file, with zero gaps before and nothing behind.
+// Segments lie in order, aligned, inside the file, at the first place that their alignment allows, with zeros before
+// and nothing behind. (So a file cannot make opening read long gaps.)
 Status check_placement(const ByteSource& source, const ArtifactFrame& frame) {
   uint64_t end = frame.header.header_size;
   for (uint32_t i = 0; i < frame.segment_count(); ++i) {
     const SegmentEntry& entry = frame.directory[i];
     const uint64_t offset = frame.offsets[i];
     if (offset == 0) continue;
-    if (offset % entry.alignment != 0 || offset < end || !range_fits(offset, entry.size, frame.header.total_size)) {
+    if (offset % entry.alignment != 0 || offset < end || offset - end >= entry.alignment ||
+        !range_fits(offset, entry.size, frame.header.total_size)) {
       return Status::error(StatusCode::kInvalidArtifact,
                            "%s: segment %u (%llu bytes at %llu) is misplaced: it must be %llu-byte aligned and lie in "
                            "bytes %llu to %llu",

@@ -15,7 +15,7 @@ ByteSource::~ByteSource() {
 
 Status ByteSource::open_file(const char* path) {
   name_ = path;
-  file_ = ::open(path, O_RDONLY | O_CLOEXEC);
+  file_ = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO must not block before it is refused
   if (file_ < 0) {
     const int reason = errno;
     return Status::error(reason == ENOENT ? StatusCode::kNotFound : StatusCode::kIoError, "cannot open %s: %s", path,

@@ -18,10 +18,10 @@ const schema::Dim* plain_dim(const schema::Entry& entry, uint32_t expression) {
 Status check_range(const schema::Entry& entry, const schema::TensorSpec& spec, uint32_t axis, const schema::Dim& dim,
                    int64_t value) {
   if (value >= dim.min() && value <= dim.max() && value % dim.multiple_of() == 0) return Status();
-  Status status = Status::error(StatusCode::kInvalidArgument,
-                                "entry '%s', input '%s', axis %u: dim '%s' is %lld; allowed is %lld", entry.name()->c_str(),
-                                spec.name()->c_str(), axis, dim.name()->c_str(), static_cast<ll>(value),
-                                static_cast<ll>(dim.min()));
+  Status status =
+      Status::error(StatusCode::kInvalidArgument, "entry '%s', input '%s', axis %u: dim '%s' is %lld; allowed is %lld",
+                    entry.name()->c_str(), spec.name()->c_str(), axis, dim.name()->c_str(), static_cast<ll>(value),
+                    static_cast<ll>(dim.min()));
   if (dim.max() == INT64_MAX) {
     status.append(" or more");
   } else {
@@ -60,17 +60,16 @@ Status check_input_shape(const schema::Entry& entry, uint32_t index, const Shape
   for (uint32_t axis = 0; axis < shape.rank; ++axis) {
     const int64_t expected = values[spec.shape()->Get(axis)];
     if (shape.sizes[axis] == expected) continue;
-    return Status::error(StatusCode::kInvalidArgument, "entry '%s', input '%s', axis %u: the size is %lld; expected is %lld",
-                         entry.name()->c_str(), spec.name()->c_str(), axis, static_cast<ll>(shape.sizes[axis]),
-                         static_cast<ll>(expected));
+    return Status::error(StatusCode::kInvalidArgument,
+                         "entry '%s', input '%s', axis %u: the size is %lld; expected is %lld", entry.name()->c_str(),
+                         spec.name()->c_str(), axis, static_cast<ll>(shape.sizes[axis]), static_cast<ll>(expected));
   }
   return Status();
 }
 
 Status plan_error(const schema::Entry& entry, const char* what, uint32_t position, int64_t value, int64_t limit) {
-  return Status::error(StatusCode::kInvalidArtifact,
-                       "entry '%s': for these dims %s %u is %lld; allowed is 0 to %lld", entry.name()->c_str(), what,
-                       position, static_cast<ll>(value), static_cast<ll>(limit));
+  return Status::error(StatusCode::kInvalidArtifact, "entry '%s': for these dims %s %u is %lld; allowed is 0 to %lld",
+                       entry.name()->c_str(), what, position, static_cast<ll>(value), static_cast<ll>(limit));
 }
 
 // Every buffer's size against the plan, and against the tensor behind it.
@@ -141,7 +140,8 @@ Status check_call(const schema::Entry& entry, const Shape* inputs, const int64_t
     for (const schema::Operand* operand : *call.operands()) {
       FERRULE_RETURN_IF_ERROR(check_operand(entry, *operand, values, i, 0));
     }
-    if (values[call.tiles()] < 0) return plan_error(entry, "the tile count of instruction", i, values[call.tiles()], INT64_MAX);
+    if (values[call.tiles()] < 0)
+      return plan_error(entry, "the tile count of instruction", i, values[call.tiles()], INT64_MAX);
   }
   return Status();
 }
@@ -152,8 +152,9 @@ Status tensor_byte_size(const schema::Entry& entry, const schema::TensorSpec& sp
   const uint32_t rank = spec.shape()->size();
   for (uint32_t axis = 0; axis < rank; ++axis) shape[axis] = values[spec.shape()->Get(axis)];
   if (logical_byte_size(*spec.dtype(), shape, rank, out_byte_size)) return Status();
-  return Status::error(StatusCode::kInvalidArgument, "entry '%s': the size of '%s' is negative or overflows for these dims",
-                       entry.name()->c_str(), spec.name()->c_str());
+  return Status::error(StatusCode::kInvalidArgument,
+                       "entry '%s': the size of '%s' is negative or overflows for these dims", entry.name()->c_str(),
+                       spec.name()->c_str());
 }
 
 }  // namespace ferrule::runtime

@@ -58,7 +58,8 @@ TEST_CASE("multiples, unbounded dims and repeated dims") {
         "entry 'double_twice', input 'x', axis 1: dim 'batch' is 8 here and 4 in an axis before");
   CHECK(prepare(*program, {4, 4, 5}) == "entry 'double_twice', input 'x', axis 2: the size is 5; expected is 4");
   // Larger than planned: refused, not grown.
-  CHECK(prepare(*program, {12, 12, 4}) == "entry 'double_twice': for these dims the size of buffer 1 is 48; allowed is 0 to 32");
+  CHECK(prepare(*program, {12, 12, 4}) ==
+        "entry 'double_twice': for these dims the size of buffer 1 is 48; allowed is 0 to 32");
   CHECK(prepare(*program, {int64_t{1} << 62, int64_t{1} << 62, 4}).find("overflows") != std::string::npos);
 }
 

@@ -45,16 +45,32 @@ struct Feature {
 constexpr uint8_t kYmmState = 0x06, kZmmState = 0xe6;
 
 constexpr Feature kFeatures[] = {
-    {"sse", 1, 'd', 25, 0},           {"sse2", 1, 'd', 26, 0},         {"sse3", 1, 'c', 0, 0},
-    {"pclmul", 1, 'c', 1, 0},         {"ssse3", 1, 'c', 9, 0},         {"fma", 1, 'c', 12, kYmmState},
-    {"cx16", 1, 'c', 13, 0},          {"sse4.1", 1, 'c', 19, 0},       {"sse4.2", 1, 'c', 20, 0},
-    {"movbe", 1, 'c', 22, 0},         {"popcnt", 1, 'c', 23, 0},       {"aes", 1, 'c', 25, 0},
-    {"xsave", 1, 'c', 27, 0},         {"avx", 1, 'c', 28, kYmmState},  {"f16c", 1, 'c', 29, kYmmState},
-    {"bmi", 7, 'b', 3, 0},            {"avx2", 7, 'b', 5, kYmmState},  {"bmi2", 7, 'b', 8, 0},
-    {"avx512f", 7, 'b', 16, kZmmState},   {"avx512dq", 7, 'b', 17, kZmmState},
-    {"avx512cd", 7, 'b', 28, kZmmState},  {"avx512bw", 7, 'b', 30, kZmmState},
-    {"avx512vl", 7, 'b', 31, kZmmState},  {"avx512vnni", 7, 'c', 11, kZmmState},
-    {"sahf", 0x80000001, 'c', 0, 0},  {"lzcnt", 0x80000001, 'c', 5, 0},
+    {"sse", 1, 'd', 25, 0},
+    {"sse2", 1, 'd', 26, 0},
+    {"sse3", 1, 'c', 0, 0},
+    {"pclmul", 1, 'c', 1, 0},
+    {"ssse3", 1, 'c', 9, 0},
+    {"fma", 1, 'c', 12, kYmmState},
+    {"cx16", 1, 'c', 13, 0},
+    {"sse4.1", 1, 'c', 19, 0},
+    {"sse4.2", 1, 'c', 20, 0},
+    {"movbe", 1, 'c', 22, 0},
+    {"popcnt", 1, 'c', 23, 0},
+    {"aes", 1, 'c', 25, 0},
+    {"xsave", 1, 'c', 27, 0},
+    {"avx", 1, 'c', 28, kYmmState},
+    {"f16c", 1, 'c', 29, kYmmState},
+    {"bmi", 7, 'b', 3, 0},
+    {"avx2", 7, 'b', 5, kYmmState},
+    {"bmi2", 7, 'b', 8, 0},
+    {"avx512f", 7, 'b', 16, kZmmState},
+    {"avx512dq", 7, 'b', 17, kZmmState},
+    {"avx512cd", 7, 'b', 28, kZmmState},
+    {"avx512bw", 7, 'b', 30, kZmmState},
+    {"avx512vl", 7, 'b', 31, kZmmState},
+    {"avx512vnni", 7, 'c', 11, kZmmState},
+    {"sahf", 0x80000001, 'c', 0, 0},
+    {"lzcnt", 0x80000001, 'c', 5, 0},
 };
 
 uint64_t saved_register_state() {
@@ -127,8 +143,7 @@ bool cpu_has_feature(const char* feature) { return has_feature(feature, strlen(f
 Status check_target_runs(const schema::Target& target) {
   const char* name = target.name()->c_str();
   const size_t architecture = strlen(kArchitecture);
-  if (strncmp(name, kArchitecture, architecture) != 0 ||
-      (name[architecture] != '\0' && name[architecture] != '-')) {
+  if (strncmp(name, kArchitecture, architecture) != 0 || (name[architecture] != '\0' && name[architecture] != '-')) {
     return Status::error(StatusCode::kUnsupported, "target '%s' is not for this machine, which is %s", name,
                          kArchitecture);
   }

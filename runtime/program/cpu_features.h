@@ -7,9 +7,10 @@
 
 namespace ferrule::runtime {
 
-// A target's name is "<architecture>" or "<architecture>-<level>" (x86-64, x86-64-v3, x86-64-v4, x86-64-v4-vnni, aarch64,
-// aarch64-dotprod). It runs here when the architecture is this machine's, the level's features and every feature that the
-// target lists are known and present, and the operating system saves their registers. Otherwise kUnsupported with the reason.
+// A target's name is "<architecture>" or "<architecture>-<level>" (x86-64, x86-64-v3, x86-64-v4, x86-64-v4-vnni,
+// aarch64, aarch64-dotprod). It runs here when the architecture is this machine's, the level's features and every
+// feature that the target lists are known and present, and the operating system saves their registers. Otherwise
+// kUnsupported with the reason.
 Status check_target_runs(const schema::Target& target);
 
 // Whether this machine has one feature, by LLVM's name ("avx2", "avx512f", "dotprod"); false for unknown names.

@@ -177,7 +177,8 @@ TEST_CASE("seeded edits of the code are refused; of the weights they open, or ar
   for (int i = 0; i < 1000; ++i) {
     const uint32_t segment = 1 + random() % 3;  // one of the three images
     Bytes edited = artifact;
-    edited[frame.offsets[segment] + random() % frame.directory[segment].size] ^= static_cast<uint8_t>(1 + random() % 255);
+    edited[frame.offsets[segment] + random() % frame.directory[segment].size] ^=
+        static_cast<uint8_t>(1 + random() % 255);
     std::string error;
     REQUIRE(open_bytes(edited, &error) == nullptr);
     REQUIRE(error.find("was edited: its code for ") != std::string::npos);
@@ -199,7 +200,8 @@ TEST_CASE("seeded edits of several bytes at once") {
   for (int i = 0; i < 3000; ++i) {
     Bytes edited = artifact;
     for (int edits = 2 + static_cast<int>(random() % 6); edits > 0; --edits) {
-      edited[frame.offsets[0] + random() % frame.directory[0].size] = static_cast<uint8_t>(random() % 4 == 0 ? random() : random() % 9);
+      edited[frame.offsets[0] + random() % frame.directory[0].size] =
+          static_cast<uint8_t>(random() % 4 == 0 ? random() : random() % 9);
     }
     serialize::reseal_artifact(edited);
     try_open(edited, &outcome);

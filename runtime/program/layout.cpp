@@ -62,9 +62,9 @@ struct Odometer {
 
 // A panel layout for one shape, with everything that packing needs.
 struct Panels {
-  Odometer n, k;            // within a group
+  Odometer n, k;  // within a group
   uint64_t groups, panel;
-  uint64_t group_stride;    // logical elements from a group to the next
+  uint64_t group_stride;  // logical elements from a group to the next
   uint64_t element_bytes;
 
   Panels(const schema::Layout& layout, const schema::DataType& dtype, const int64_t* shape, uint32_t rank)
@@ -126,7 +126,8 @@ Status physical_byte_size(const schema::Layout& layout, const schema::DataType& 
     return Status::error(StatusCode::kInvalidArtifact, "layout '%s' is not known to this runtime",
                          layout.kind()->c_str());
   }
-  if (layout.panel() == 0 || layout.panel() > kMaximumPanel) return bad_layout("has a panel width out of 1 to 64", layout.panel());
+  if (layout.panel() == 0 || layout.panel() > kMaximumPanel)
+    return bad_layout("has a panel width out of 1 to 64", layout.panel());
   if (layout.n_axes()->size() == 0) return bad_layout("has no n axis", 0);
   if (dtype.bits() % 8 != 0) return bad_layout("needs whole bytes an element; bits", dtype.bits());
   FERRULE_RETURN_IF_ERROR(check_axes(layout, shape, rank));
@@ -144,7 +145,8 @@ Status physical_byte_size(const schema::Layout& layout, const schema::DataType& 
     fits = fits && checked_multiply(elements, static_cast<uint64_t>(shape[axis]), &elements);
   }
   const uint64_t panels = n / layout.panel() + (n % layout.panel() != 0 ? 1 : 0);
-  fits = fits && checked_multiply(elements, panels, &elements) && checked_multiply<uint64_t>(elements, layout.panel(), &elements) &&
+  fits = fits && checked_multiply(elements, panels, &elements) &&
+         checked_multiply<uint64_t>(elements, layout.panel(), &elements) &&
          checked_multiply<uint64_t>(elements, dtype.bits() * dtype.lanes() / 8u, out_byte_size) &&
          *out_byte_size <= static_cast<uint64_t>(INT64_MAX);
   return fits ? Status() : bad_layout("overflows for this shape; panels", panels);
@@ -199,8 +201,7 @@ void pack(const schema::Program& program, const schema::Variable& variable, cons
        variable.shape()->size(), logical, out_physical);
 }
 
-void unpack(const schema::Program& program, const schema::Variable& variable, const void* physical,
-            void* out_logical) {
+void unpack(const schema::Program& program, const schema::Variable& variable, const void* physical, void* out_logical) {
   unpack(*program.layouts()->Get(variable.layout()), *variable.dtype(), variable.shape()->data(),
          variable.shape()->size(), physical, out_logical);
 }

@@ -23,8 +23,8 @@ inline constexpr uint32_t kMaximumRank = 16;  // of a variable or tensor; the ve
 Status physical_byte_size(const schema::Layout& layout, const schema::DataType& dtype, const int64_t* shape,
                           uint32_t rank, uint64_t* out_byte_size);
 
-// logical -> physical (padding set to zero) and back. The buffers hold physical_byte_size and logical_byte_size bytes, do
-// not overlap, need no alignment. The layout must have passed physical_byte_size(), as every variable of an opened
+// logical -> physical (padding set to zero) and back. The buffers hold physical_byte_size and logical_byte_size bytes,
+// do not overlap, need no alignment. The layout must have passed physical_byte_size(), as every variable of an opened
 // program has.
 void pack(const schema::Layout& layout, const schema::DataType& dtype, const int64_t* shape, uint32_t rank,
           const void* logical, void* out_physical);

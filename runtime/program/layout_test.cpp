@@ -123,7 +123,8 @@ TEST_CASE("elements of other widths, empty tensors and odd addresses") {
 TEST_CASE("layouts that do not fit their shape are refused") {
   CHECK(refusal(LayoutTable("blocked", {}, {}).get(), {2}) == "layout 'blocked' is not known to this runtime");
   CHECK(refusal(LayoutTable("panel", {}, {0}).get(), {2}) == "layout 'panel' has no n axis (0)");
-  CHECK(refusal(LayoutTable("panel", {0}, {2}).get(), {2, 2}) == "layout 'panel' names an axis that the shape lacks (2)");
+  CHECK(refusal(LayoutTable("panel", {0}, {2}).get(), {2, 2}) ==
+        "layout 'panel' names an axis that the shape lacks (2)");
   CHECK(refusal(LayoutTable("panel", {0}, {0}).get(), {2}) == "layout 'panel' names an axis twice (0)");
   CHECK(refusal(LayoutTable("panel", {0}, {1}, 3).get(), {4, 2}) ==
         "layout 'panel' does not divide the first n axis into its groups (3)");

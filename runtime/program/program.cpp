@@ -34,8 +34,8 @@ struct Program::State {
   const uint8_t* weights = nullptr;
   uint64_t weights_byte_size = 0;
   bool weights_are_mapped = false;
-  Array<NamedVariable> variables;  // names and aliases, sorted
-  CodeImage images[serialize::kMaximumSegments];  // by target; mapped where this machine can run it
+  Array<NamedVariable> variables;                     // names and aliases, sorted
+  CodeImage images[serialize::kMaximumSegments];      // by target; mapped where this machine can run it
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // guards making an image executable
 
   ~State() {
@@ -118,8 +118,8 @@ Status ProgramLoader::load_weights() {
     return Status::error(StatusCode::kInvalidArtifact, "%s was stripped of its weights", source_.name());
   }
   const uint64_t byte_size = frame.directory[segment].size, offset = frame.offsets[segment];
-  const bool copy = source_.is_memory() &&
-                    (copy_weights_ || reinterpret_cast<uintptr_t>(source_.bytes() + offset) % 64 != 0);
+  const bool copy =
+      source_.is_memory() && (copy_weights_ || reinterpret_cast<uintptr_t>(source_.bytes() + offset) % 64 != 0);
   if (copy) {
     FERRULE_RETURN_IF_ERROR(state_.copied_weights.allocate(state_.allocator, byte_size, "a copy of the weights", 64));
     FERRULE_RETURN_IF_ERROR(source_.read(offset, state_.copied_weights.data(), byte_size));
@@ -150,7 +150,8 @@ Status ProgramLoader::load_code() {
 
 Status ProgramLoader::index_variables() {
   size_t count = 0;
-  for (const schema::Variable* variable : *state_.metadata->variables()) count += 1 + size_t{variable->aliases()->size()};
+  for (const schema::Variable* variable : *state_.metadata->variables())
+    count += 1 + size_t{variable->aliases()->size()};
   FERRULE_RETURN_IF_ERROR(state_.variables.allocate(state_.allocator, count, "the index of variables"));
   size_t at = 0;
   for (uint32_t i = 0; i < state_.metadata->variables()->size(); ++i) {
@@ -261,7 +262,8 @@ Status Program::find_entry(const char* name, uint32_t* out_entry) const {
     }
   }
   Status status = Status::error(StatusCode::kNotFound, "there is no entry '%.200s'; the program has:", name);
-  for (uint32_t i = 0; i < entries.size(); ++i) status.append("%s %s", i == 0 ? "" : ",", entries.Get(i)->name()->c_str());
+  for (uint32_t i = 0; i < entries.size(); ++i)
+    status.append("%s %s", i == 0 ? "" : ",", entries.Get(i)->name()->c_str());
   return status;
 }
 
@@ -303,7 +305,8 @@ Status Program::select_target(const char* name, uint32_t* out_target) {
     }
     reason = check_target_runs(target);
     if (reason.ok()) {
-      reason = Status::error(StatusCode::kUnsupported, "the code for target '%s' was sliced away", target.name()->c_str());
+      reason =
+          Status::error(StatusCode::kUnsupported, "the code for target '%s' was sliced away", target.name()->c_str());
     }
   }
   if (reason.ok() && !any) {

@@ -1,7 +1,7 @@
 // An opened artifact: verified once, then trusted, immutable, and shared by any number of sessions.
 //
-// open() copies metadata and code to private memory, checks everything that a file can get wrong, and leaves the weights
-// mapped. After it succeeds, callers index the metadata without checks; what is guaranteed is listed in
+// open() copies metadata and code to private memory, checks everything that a file can get wrong, and leaves the
+// weights mapped. After it succeeds, callers index the metadata without checks; what is guaranteed is listed in
 // runtime/program/verify.h. What depends on a call's dims is checked per call: runtime/program/call.h.
 #ifndef FERRULE_RUNTIME_PROGRAM_PROGRAM_H_
 #define FERRULE_RUNTIME_PROGRAM_PROGRAM_H_
@@ -17,21 +17,22 @@
 namespace ferrule::runtime {
 
 struct OpenOptions {
-  // Where private copies live; null: the C library's. Must outlive the program. (Code and mapped weights come from mmap.)
+  // Where private copies live; null: the C library's. Must outlive the program. (Code and mapped weights come from
+  // mmap.)
   const Allocator* allocator = nullptr;
   // Also hash the weights (reads all of them). Everything else is always verified.
   bool verify_weights = false;
-  // 32 bytes: the root hash that the artifact must have, as `ferrule info` prints it; null: any. Checked before anything
-  // becomes executable. It vouches for the weights only together with verify_weights.
+  // 32 bytes: the root hash that the artifact must have, as `ferrule info` prints it; null: any. Checked before
+  // anything becomes executable. It vouches for the weights only together with verify_weights.
   const uint8_t* expected_sha256 = nullptr;
 };
 
 // The size of one part of an artifact, for `info`.
 struct SegmentInfo {
-  uint32_t kind;       // serialize::SegmentKind
-  const char* name;    // the target of a code segment, else ""
+  uint32_t kind;     // serialize::SegmentKind
+  const char* name;  // the target of a code segment, else ""
   uint64_t byte_size;
-  uint64_t offset;     // in the file; 0: absent
+  uint64_t offset;  // in the file; 0: absent
 };
 
 class Program {
@@ -69,8 +70,8 @@ class Program {
   Status find_variable(const char* name, uint32_t* out_variable) const;
 
   // Chooses a code image, makes it executable (once for all sessions; thread-safe) and returns its target index.
-  // name null or "": the last target of the artifact that this machine supports. kNotFound / kUnsupported list the targets
-  // that are there and those that this machine runs.
+  // name null or "": the last target of the artifact that this machine supports. kNotFound / kUnsupported list the
+  // targets that are there and those that this machine runs.
   Status select_target(const char* name, uint32_t* out_target);
 
   // The function of kernel `kernel` in a target that select_target() returned.

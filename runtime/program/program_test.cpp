@@ -125,9 +125,10 @@ TEST_CASE("another version is refused before anything else is looked at, naming 
   header_of(bytes).format_version = 3;
   header_of(bytes).minimum_reader_version = 2;
   bytes.resize(200);
-  CHECK(open_error(bytes) ==
-        "the artifact in memory has format version 3 (readers from version 2) and this runtime reads version 0: use the "
-        "runtime that belongs to its compiler, or compile it again");
+  CHECK(
+      open_error(bytes) ==
+      "the artifact in memory has format version 3 (readers from version 2) and this runtime reads version 0: use the "
+      "runtime that belongs to its compiler, or compile it again");
   bytes = write_bytes(sample_program());
   header_of(bytes).schema_hash[0] ^= 1;
   CHECK(open_error(bytes).find("this runtime reads version 0 of schema") != std::string::npos);
@@ -164,7 +165,17 @@ TEST_CASE("edited bytes are refused by the hashes; weights when they are asked f
   std::string error;
   CHECK(open_bytes(edited(bytes.size() - 1), &error) != nullptr);
   CHECK(open_bytes(bytes, &error, all) != nullptr);
-  CHECK(open_error(edited(65000)) == "the artifact in memory: byte 65000 lies between segments and is 01 instead of zero");
+  CHECK(open_error(edited(65000)) ==
+        "the artifact in memory: byte 65000 lies between segments and is 01 instead of zero");
+}
+
+TEST_CASE("segments lie at the first place that their alignment allows") {
+  std::vector<uint8_t> bytes = write_bytes(sample_program());
+  bytes.insert(bytes.begin() + 65536, 65536, 0);
+  const uint64_t moved = 131072, total_size = bytes.size();
+  std::memcpy(bytes.data() + sizeof(ArtifactHeader) + 5 * sizeof(uint64_t), &moved, sizeof moved);
+  std::memcpy(bytes.data() + offsetof(ArtifactHeader, total_size), &total_size, sizeof total_size);
+  CHECK(open_error(bytes).find("segment 5 (196 bytes at 131072) is misplaced") != std::string::npos);
 }
 
 TEST_CASE("the expected root hash is demanded") {
@@ -220,7 +231,9 @@ TEST_CASE("an artifact in memory works at any address") {
 }
 
 TEST_CASE("a reference keeps the program, the last release frees all of it") {
-  struct Balance { int64_t bytes = 0; } balance;
+  struct Balance {
+    int64_t bytes = 0;
+  } balance;
   const Allocator allocator = {[](void* context, size_t byte_size, size_t alignment) -> void* {
                                  static_cast<Balance*>(context)->bytes += static_cast<int64_t>(byte_size);
                                  return system_allocator().allocate(nullptr, byte_size, alignment);
@@ -242,7 +255,10 @@ TEST_CASE("a reference keeps the program, the last release frees all of it") {
 }
 
 TEST_CASE("every allocation may fail, and opening says so") {
-  struct Budget { int left; int live = 0; };
+  struct Budget {
+    int left;
+    int live = 0;
+  };
   const std::vector<uint8_t> bytes = write_bytes(sample_program());
   int tries = 0;
   for (bool opened = false; !opened; ++tries) {

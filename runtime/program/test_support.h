@@ -18,7 +18,8 @@ struct Release {
 };
 using ProgramPointer = std::unique_ptr<Program, Release>;
 
-// Holds the bytes on the heap, without slack, so that a sanitizer sees the first byte beyond. *out_error is "" on success.
+// Holds the bytes on the heap, without slack, so that a sanitizer sees the first byte beyond. *out_error is "" on
+// success.
 inline ProgramPointer open_bytes(const std::vector<uint8_t>& bytes, std::string* out_error,
                                  OpenOptions options = OpenOptions()) {
   Program* program = nullptr;

@@ -104,8 +104,7 @@ Status verify_weights_range(const VerifyContext& context, const char* what, uint
                        static_cast<ull>(context.weights_byte_size));
 }
 
-Status verify_variable(const schema::Program& program, const schema::Variable& variable,
-                       const VerifyContext& context) {
+Status verify_variable(const schema::Program& program, const schema::Variable& variable, const VerifyContext& context) {
   FERRULE_RETURN_IF_ERROR(verify_name(*variable.name(), context.name, "a variable"));
   FERRULE_RETURN_IF_ERROR(verify_name(*variable.role(), context.name, "the role of a variable"));
   const char* name = variable.name()->c_str();

@@ -1,12 +1,15 @@
 // Judges an artifact's metadata after its hashes: a hash says that nobody edited the bytes, not that they are right.
 //
 // After verify_program() succeeds:
-// - the flatbuffer's structure holds, 8-byte vectors are aligned, every string is UTF-8 without control characters (names
+// - the flatbuffer's structure holds, 8-byte vectors are aligned, every string is UTF-8 without control characters
+// (names
 //   also non-empty and unique among their kind), every index is in range, no union member or enum value is unknown;
 // - expressions use only earlier ones; every dim of an entry stands alone as some dim of an input;
-// - a variable's byte_size follows from shape, dtype and layout; its initial value and every constant lie in the weights,
+// - a variable's byte_size follows from shape, dtype and layout; its initial value and every constant lie in the
+// weights,
 //   64-byte aligned; kernel entry points lie in every code image; no kernel needs more scratch than the program says;
-// - an entry has one block; operand and dim counts are the kernel's; what is written is an arena buffer, an output, or a
+// - an entry has one block; operand and dim counts are the kernel's; what is written is an arena buffer, an output, or
+// a
 //   variable in assigned_variables; arena buffers lie in their arena, every use lies in the live interval, none is read
 //   before it is written, and two that are live at once share no byte unless they name the same alias group.
 // What the native code does with its pointers cannot be verified: an artifact is trusted like a shared library.
@@ -23,10 +26,10 @@ namespace ferrule::runtime {
 
 // What the metadata is judged against.
 struct VerifyContext {
-  const Allocator* allocator;      // for work arrays
-  const char* name;                // of the artifact, for errors
-  uint64_t weights_byte_size;      // as the directory says, present or not
-  uint64_t location_limit;         // how many locations the debug segment holds; UINT64_MAX when it is absent
+  const Allocator* allocator;  // for work arrays
+  const char* name;            // of the artifact, for errors
+  uint64_t weights_byte_size;  // as the directory says, present or not
+  uint64_t location_limit;     // how many locations the debug segment holds; UINT64_MAX when it is absent
   // The size of the code image of a target name, or false when the directory has none.
   bool (*code_byte_size)(const void* frame, const char* target, uint64_t* out_byte_size);
   const void* frame;

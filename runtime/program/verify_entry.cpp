@@ -24,7 +24,8 @@ class EntryVerifier {
     FERRULE_RETURN_IF_ERROR(verify_dims_bound());
     FERRULE_RETURN_IF_ERROR(verify_equalities());
     FERRULE_RETURN_IF_ERROR(verify_assigned_variables());
-    if (entry_.blocks()->size() != 1) return index_error("number of blocks (allowed: 1)", entry_.blocks()->size(), 0, 2);
+    if (entry_.blocks()->size() != 1)
+      return index_error("number of blocks (allowed: 1)", entry_.blocks()->size(), 0, 2);
     for (uint32_t i = 0; i < entry_.buffers()->size(); ++i) FERRULE_RETURN_IF_ERROR(verify_buffer(i));
     FERRULE_RETURN_IF_ERROR(verify_instructions());
     return verify_live_intervals(entry_, context_);
@@ -32,9 +33,10 @@ class EntryVerifier {
 
  private:
   Status index_error(const char* what, uint64_t value, uint64_t position, uint64_t limit) {
-    return Status::error(StatusCode::kInvalidArtifact, "%s: entry '%s': %s at position %llu is %llu; it must be below %llu",
-                         context_.name, entry_.name()->c_str(), what, static_cast<ull>(position),
-                         static_cast<ull>(value), static_cast<ull>(limit));
+    return Status::error(StatusCode::kInvalidArtifact,
+                         "%s: entry '%s': %s at position %llu is %llu; it must be below %llu", context_.name,
+                         entry_.name()->c_str(), what, static_cast<ull>(position), static_cast<ull>(value),
+                         static_cast<ull>(limit));
   }
   Status check_index(const char* what, uint64_t value, uint64_t position, uint64_t limit) {
     return value < limit ? Status() : index_error(what, value, position, limit);
@@ -131,8 +133,7 @@ class EntryVerifier {
   Status verify_assigned_variables() {
     const auto& assigned = *entry_.assigned_variables();
     for (uint32_t i = 0; i < assigned.size(); ++i) {
-      FERRULE_RETURN_IF_ERROR(
-          check_index("an assigned variable", assigned.Get(i), i, program_.variables()->size()));
+      FERRULE_RETURN_IF_ERROR(check_index("an assigned variable", assigned.Get(i), i, program_.variables()->size()));
       if (i > 0 && assigned.Get(i) <= assigned.Get(i - 1)) {
         return Status::error(StatusCode::kInvalidArtifact, "%s: entry '%s': its assigned variables are not in order",
                              context_.name, entry_.name()->c_str());
@@ -195,9 +196,8 @@ class EntryVerifier {
     if (buffer.storage() == schema::Storage_arena) return verify_arena_use(operand.buffer(), instruction, is_written);
     if (!is_written || buffer.storage() == schema::Storage_output) return Status();
     if (buffer.storage() == schema::Storage_variable && is_assigned(buffer.index())) return Status();
-    return Status::error(StatusCode::kInvalidArtifact,
-                         "%s: entry '%s': instruction %u writes buffer %u, which is %s", context_.name,
-                         entry_.name()->c_str(), instruction, operand.buffer(),
+    return Status::error(StatusCode::kInvalidArtifact, "%s: entry '%s': instruction %u writes buffer %u, which is %s",
+                         context_.name, entry_.name()->c_str(), instruction, operand.buffer(),
                          buffer.storage() == schema::Storage_variable ? "a variable that the entry does not assign"
                          : buffer.storage() == schema::Storage_input  ? "an input"
                                                                       : "a constant");
@@ -231,15 +231,17 @@ class EntryVerifier {
   }
 
   Status verify_call(const schema::KernelCall& call, uint32_t instruction) {
-    FERRULE_RETURN_IF_ERROR(check_index("the kernel of a call", call.kernel(), instruction, program_.kernels()->size()));
+    FERRULE_RETURN_IF_ERROR(
+        check_index("the kernel of a call", call.kernel(), instruction, program_.kernels()->size()));
     const schema::Kernel& kernel = *program_.kernels()->Get(call.kernel());
     if (call.operands()->size() != kernel.operand_count() || call.output_count() != kernel.output_count() ||
         call.dims()->size() != kernel.dim_count()) {
-      return Status::error(
-          StatusCode::kInvalidArtifact,
-          "%s: entry '%s': instruction %u gives kernel '%s' %u operands, %u outputs and %u dims; it takes %u, %u and %u",
-          context_.name, entry_.name()->c_str(), instruction, kernel.name()->c_str(), call.operands()->size(),
-          call.output_count(), call.dims()->size(), kernel.operand_count(), kernel.output_count(), kernel.dim_count());
+      return Status::error(StatusCode::kInvalidArtifact,
+                           "%s: entry '%s': instruction %u gives kernel '%s' %u operands, %u outputs and %u dims; it "
+                           "takes %u, %u and %u",
+                           context_.name, entry_.name()->c_str(), instruction, kernel.name()->c_str(),
+                           call.operands()->size(), call.output_count(), call.dims()->size(), kernel.operand_count(),
+                           kernel.output_count(), kernel.dim_count());
     }
     // Reads first: what an instruction writes is not there before it.
     for (uint32_t i = call.operands()->size(); i-- > 0;) {
@@ -249,7 +251,8 @@ class EntryVerifier {
       FERRULE_RETURN_IF_ERROR(check_expression("a dim of a call", expression, instruction));
     }
     FERRULE_RETURN_IF_ERROR(check_expression("the tile count of a call", call.tiles(), instruction));
-    FERRULE_RETURN_IF_ERROR(check_index("the device of a call", call.device(), instruction, program_.devices()->size()));
+    FERRULE_RETURN_IF_ERROR(
+        check_index("the device of a call", call.device(), instruction, program_.devices()->size()));
     return check_location(call.location(), instruction);
   }
 
@@ -257,7 +260,8 @@ class EntryVerifier {
     FERRULE_RETURN_IF_ERROR(verify_operand(*copy.source(), instruction, false));
     FERRULE_RETURN_IF_ERROR(verify_operand(*copy.target(), instruction, true));
     FERRULE_RETURN_IF_ERROR(check_expression("the size of a copy", copy.byte_size(), instruction));
-    FERRULE_RETURN_IF_ERROR(check_index("the device of a copy", copy.device(), instruction, program_.devices()->size()));
+    FERRULE_RETURN_IF_ERROR(
+        check_index("the device of a copy", copy.device(), instruction, program_.devices()->size()));
     return check_location(copy.location(), instruction);
   }
 

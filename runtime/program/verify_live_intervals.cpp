@@ -1,8 +1,8 @@
 // The independent judge of the memory plan: no two arena buffers that live at the same time share a byte.
 //
-// Buffers are ranked by where they begin in memory, then a sweep over time keeps the set of ranks that are alive. A buffer
-// that becomes alive need only be compared with its neighbours in that set: what is already in it overlaps nothing but
-// members of its own alias group. So the cost is that of sorting, and of walking through alias groups.
+// Buffers are ranked by where they begin in memory, then a sweep over time keeps the set of ranks that are alive. A
+// buffer that becomes alive need only be compared with its neighbours in that set: what is already in it overlaps
+// nothing but members of its own alias group. So the cost is that of sorting, and of walking through alias groups.
 #include <algorithm>
 
 #include "runtime/program/verify.h"
@@ -10,8 +10,8 @@
 namespace ferrule::runtime {
 namespace {
 
-// Neighbours looked at, for all buffers of an entry together. Honest plans need a few a buffer; a file that asks for more
-// than this (by huge alias groups) is refused, so that it cannot make opening slow.
+// Neighbours looked at, for all buffers of an entry together. Honest plans need a few a buffer; a file that asks for
+// more than this (by huge alias groups) is refused, so that it cannot make opening slow.
 constexpr uint64_t kMaximumComparisons = uint64_t{1} << 24;
 
 struct Interval {
@@ -27,7 +27,8 @@ bool lies_before(const Interval& a, const Interval& b) {
 
 bool may_share(const Interval& a, const Interval& b) { return a.alias_group != 0 && a.alias_group == b.alias_group; }
 
-// A set of numbers below a limit, as bits with a summary that has one bit a word, so that gaps are crossed 4,096 at a time.
+// A set of numbers below a limit, as bits with a summary that has one bit a word, so that gaps are crossed 4,096 at a
+// time.
 class NumberSet {
  public:
   static constexpr size_t kNone = SIZE_MAX;
@@ -118,8 +119,13 @@ class PlanJudge {
     for (uint32_t i = 0; i < total; ++i) {
       const schema::Buffer& buffer = *entry_.buffers()->Get(i);
       if (buffer.storage() != schema::Storage_arena || buffer.planned_size() == 0) continue;
-      intervals_[count_++] = {buffer.index(), buffer.begin(),  buffer.end(), buffer.alias_group(),
-                              i,              buffer.offset(), buffer.offset() + buffer.planned_size()};
+      intervals_[count_++] = {buffer.index(),
+                              buffer.begin(),
+                              buffer.end(),
+                              buffer.alias_group(),
+                              i,
+                              buffer.offset(),
+                              buffer.offset() + buffer.planned_size()};
     }
     std::sort(intervals_.data(), intervals_.data() + count_, lies_before);
     for (size_t i = 0; i < count_; ++i) by_begin_[i] = by_end_[i] = static_cast<uint32_t>(i);
@@ -166,19 +172,19 @@ class PlanJudge {
 
   Status overlap(const Interval& a, const Interval& b) {
     using ull = unsigned long long;
-    return Status::error(StatusCode::kInvalidArtifact,
-                         "%s: entry '%s': buffers %u (bytes %llu to %llu, live %u to %u) and %u (bytes %llu to %llu, live "
-                         "%u to %u) share memory while both are live",
-                         context_.name, entry_.name()->c_str(), a.position, static_cast<ull>(a.first),
-                         static_cast<ull>(a.last), a.begin, a.end, b.position, static_cast<ull>(b.first),
-                         static_cast<ull>(b.last), b.begin, b.end);
+    return Status::error(
+        StatusCode::kInvalidArtifact,
+        "%s: entry '%s': buffers %u (bytes %llu to %llu, live %u to %u) and %u (bytes %llu to %llu, live "
+        "%u to %u) share memory while both are live",
+        context_.name, entry_.name()->c_str(), a.position, static_cast<ull>(a.first), static_cast<ull>(a.last), a.begin,
+        a.end, b.position, static_cast<ull>(b.first), static_cast<ull>(b.last), b.begin, b.end);
   }
 
   const schema::Entry& entry_;
   const VerifyContext& context_;
-  Array<Interval> intervals_;             // the first count_ are used, sorted by place: the index is the rank
-  Array<uint32_t> by_begin_, by_end_;     // ranks
-  NumberSet live_;                        // ranks
+  Array<Interval> intervals_;          // the first count_ are used, sorted by place: the index is the rank
+  Array<uint32_t> by_begin_, by_end_;  // ranks
+  NumberSet live_;                     // ranks
   size_t count_ = 0;
   uint64_t comparisons_ = 0;
 };

@@ -34,7 +34,8 @@ std::string entry_refusal(const std::function<void(serialize::EntryDescription&)
 
 TEST_CASE("names") {
   CHECK(refusal([](auto& p) { p.entries[1].name = "double_twice"; }) == "there are two of entry 'double_twice'");
-  CHECK(refusal([](auto& p) { p.variables[1].aliases = {"layer.weight"}; }) == "there are two of variable 'layer.weight'");
+  CHECK(refusal([](auto& p) { p.variables[1].aliases = {"layer.weight"}; }) ==
+        "there are two of variable 'layer.weight'");
   CHECK(refusal([](auto& p) { p.variables[1].name = ""; }) == "a variable has no name");
   CHECK(refusal([](auto& p) { p.entries[0].name = "\xff"; }) == "an entry is not plain UTF-8 text at byte 0");
   CHECK(refusal([](auto& p) { p.kernels[0].name = "a\nb"; }) == "a kernel is not plain UTF-8 text at byte 1");
@@ -65,8 +66,10 @@ TEST_CASE("variables and constants") {
 TEST_CASE("kernels and targets") {
   CHECK(refusal([](auto& p) { p.kernels[0].offsets[1] = 46; }) ==
         "kernel 'double' starts at byte 46 of the code for x86-64, which has 46 bytes");
-  CHECK(refusal([](auto& p) { p.kernels[0].offsets.pop_back(); }).find("2 entry points for 3 targets") != std::string::npos);
-  CHECK(refusal([](auto& p) { p.kernels[0].scratch_bytes = 257; }).find("257 scratch bytes of 256") != std::string::npos);
+  CHECK(refusal([](auto& p) { p.kernels[0].offsets.pop_back(); }).find("2 entry points for 3 targets") !=
+        std::string::npos);
+  CHECK(refusal([](auto& p) { p.kernels[0].scratch_bytes = 257; }).find("257 scratch bytes of 256") !=
+        std::string::npos);
   CHECK(refusal([](auto& p) { p.kernels[0].output_count = 3; }).find("kernel 'double' is inconsistent") == 0);
 }
 
@@ -78,15 +81,20 @@ TEST_CASE("dims and expressions") {
         "entry 'double_twice': no input has the dim 'unbound'");
   CHECK(entry_refusal([](auto& e) { e.expressions[3].left = 3; }) ==
         "entry 'double_twice': the left operand of an expression at position 3 is 3; it must be below 3");
-  CHECK(entry_refusal([](auto& e) { e.expressions[3].right = 4; }).find("the right operand of an expression") != std::string::npos);
-  CHECK(entry_refusal([](auto& e) { e.expressions[0].value = -1; }).find("the dim of an expression") != std::string::npos);
+  CHECK(entry_refusal([](auto& e) { e.expressions[3].right = 4; }).find("the right operand of an expression") !=
+        std::string::npos);
+  CHECK(entry_refusal([](auto& e) { e.expressions[0].value = -1; }).find("the dim of an expression") !=
+        std::string::npos);
   CHECK(entry_refusal([](auto& e) { e.expressions[3].kind = static_cast<ExpressionKind>(9); }) ==
         "entry 'double_twice': the kind of an expression at position 3 is 9; it must be below 9");
-  CHECK(entry_refusal([](auto& e) { e.equalities[0].right = 99; }).find("the right side of an equality") != std::string::npos);
+  CHECK(entry_refusal([](auto& e) { e.equalities[0].right = 99; }).find("the right side of an equality") !=
+        std::string::npos);
   CHECK(entry_refusal([](auto& e) { e.equalities[0].location = 3; }) ==
         "entry 'double_twice': the location at position 0 is 2; it must be below 2");
-  CHECK(entry_refusal([](auto& e) { e.inputs[0].shape.assign(17, 0); }).find("the rank of an input or output") != std::string::npos);
-  CHECK(entry_refusal([](auto& e) { e.outputs[0].shape = {4}; }).find("a dim of an input or output") != std::string::npos);
+  CHECK(entry_refusal([](auto& e) { e.inputs[0].shape.assign(17, 0); }).find("the rank of an input or output") !=
+        std::string::npos);
+  CHECK(entry_refusal([](auto& e) { e.outputs[0].shape = {4}; }).find("a dim of an input or output") !=
+        std::string::npos);
 }
 
 TEST_CASE("buffers") {
@@ -95,13 +103,18 @@ TEST_CASE("buffers") {
   CHECK(entry_refusal([](auto& e) { e.buffers[0].index = 1; }).find("the input of a buffer") != std::string::npos);
   CHECK(entry_refusal([](auto& e) { e.buffers[2].index = 1; }).find("the output of a buffer") != std::string::npos);
   CHECK(entry_refusal([](auto& e) { e.buffers[3].index = 1; }).find("the constant of a buffer") != std::string::npos);
-  CHECK(entry_refusal([](auto& e) { e.buffers[3].storage = static_cast<Storage>(5); }).find("the storage of a buffer") != std::string::npos);
+  CHECK(entry_refusal([](auto& e) {
+          e.buffers[3].storage = static_cast<Storage>(5);
+        }).find("the storage of a buffer") != std::string::npos);
   CHECK(entry_refusal([](auto& e) { e.buffers[3].planned_size = 5; }) ==
         "entry 'double_twice': buffer 3 takes 5 bytes at offset 0; what holds it has 4 bytes and no offsets");
-  CHECK(entry_refusal([](auto& e) { e.buffers[1].offset = 128; }) ==
-        "entry 'double_twice': buffer 1 takes 32 bytes at offset 128; what holds it has 128 bytes and 64-byte alignment");
-  CHECK(entry_refusal([](auto& e) { e.buffers[1].offset = UINT64_MAX - 63; }).find("buffer 1 takes 32 bytes") != std::string::npos);
-  CHECK(entry_refusal([](auto& e) { e.buffers[1].offset = 8; }).find("buffer 1 takes 32 bytes at offset 8") != std::string::npos);
+  CHECK(
+      entry_refusal([](auto& e) { e.buffers[1].offset = 128; }) ==
+      "entry 'double_twice': buffer 1 takes 32 bytes at offset 128; what holds it has 128 bytes and 64-byte alignment");
+  CHECK(entry_refusal([](auto& e) { e.buffers[1].offset = UINT64_MAX - 63; }).find("buffer 1 takes 32 bytes") !=
+        std::string::npos);
+  CHECK(entry_refusal([](auto& e) { e.buffers[1].offset = 8; }).find("buffer 1 takes 32 bytes at offset 8") !=
+        std::string::npos);
   CHECK(entry_refusal([](auto& e) { e.buffers[1].size = 4; }).find("the size of a buffer") != std::string::npos);
   CHECK(entry_refusal([](auto& e) { e.buffers[1].begin = 2; }).find("the begin of a buffer") != std::string::npos);
   CHECK(entry_refusal([](auto& e) { e.buffers[1].end = 2; }).find("the end of a buffer") != std::string::npos);
@@ -113,7 +126,8 @@ TEST_CASE("instructions") {
   };
   CHECK(spoil_call([](auto& i) { i.kernel = 1; }).find("the kernel of a call at position 1 is 1") != std::string::npos);
   CHECK(spoil_call([](auto& i) { i.operands.pop_back(); }) ==
-        "entry 'double_twice': instruction 1 gives kernel 'double' 1 operands, 1 outputs and 1 dims; it takes 2, 1 and 1");
+        "entry 'double_twice': instruction 1 gives kernel 'double' 1 operands, 1 outputs and 1 dims; it takes 2, 1 and "
+        "1");
   CHECK(spoil_call([](auto& i) { i.dims.clear(); }).find("0 dims") != std::string::npos);
   CHECK(spoil_call([](auto& i) { i.output_count = 2; }).find("2 outputs") != std::string::npos);
   CHECK(spoil_call([](auto& i) { i.operands[0].buffer = 4; }).find("the buffer of an operand") != std::string::npos);
@@ -121,8 +135,10 @@ TEST_CASE("instructions") {
   CHECK(spoil_call([](auto& i) { i.tiles = 4; }).find("the tile count of a call") != std::string::npos);
   CHECK(spoil_call([](auto& i) { i.device = 1; }).find("the device of a call") != std::string::npos);
   CHECK(spoil_call([](auto& i) { i.location = 3; }).find("the location at position 1 is 2") != std::string::npos);
-  CHECK(entry_refusal([](auto& e) { e.blocks.push_back({}); }).find("number of blocks (allowed: 1)") != std::string::npos);
-  CHECK(refusal([](auto& p) { p.entries[1].blocks[0].instructions[0].byte_size = 9; }).find("the size of a copy") != std::string::npos);
+  CHECK(entry_refusal([](auto& e) { e.blocks.push_back({}); }).find("number of blocks (allowed: 1)") !=
+        std::string::npos);
+  CHECK(refusal([](auto& p) { p.entries[1].blocks[0].instructions[0].byte_size = 9; }).find("the size of a copy") !=
+        std::string::npos);
 }
 
 TEST_CASE("nothing is written but arenas, outputs and assigned variables") {
@@ -134,7 +150,8 @@ TEST_CASE("nothing is written but arenas, outputs and assigned variables") {
         "entry 'store': instruction 0 writes buffer 1, which is a variable that the entry does not assign");
   CHECK(refusal([](auto& p) { p.entries[1].assigned_variables = {1, 1}; }) ==
         "entry 'store': its assigned variables are not in order");
-  CHECK(refusal([](auto& p) { p.entries[1].assigned_variables = {2}; }).find("an assigned variable") != std::string::npos);
+  CHECK(refusal([](auto& p) { p.entries[1].assigned_variables = {2}; }).find("an assigned variable") !=
+        std::string::npos);
 }
 
 TEST_CASE("uses lie in the live interval, after a write") {
@@ -146,9 +163,10 @@ TEST_CASE("uses lie in the live interval, after a write") {
 
 TEST_CASE("two buffers that live at once share no byte, unless they name the same alias group") {
   const BufferDescription second = {Storage::kArena, 0, 64, 3, 32, 1, 1, 0, "second"};
-  CHECK(entry_refusal([&](auto& e) { e.buffers.push_back(second); }) ==
-        "entry 'double_twice': buffers 1 (bytes 64 to 96, live 0 to 1) and 4 (bytes 64 to 96, live 1 to 1) share memory "
-        "while both are live");
+  CHECK(
+      entry_refusal([&](auto& e) { e.buffers.push_back(second); }) ==
+      "entry 'double_twice': buffers 1 (bytes 64 to 96, live 0 to 1) and 4 (bytes 64 to 96, live 1 to 1) share memory "
+      "while both are live");
   CHECK(entry_refusal([&](auto& e) {
           e.buffers.push_back(second);
           e.buffers[1].alias_group = 1;

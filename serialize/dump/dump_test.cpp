@@ -62,10 +62,10 @@ TEST_CASE("the JSON holds the same facts and escapes what must be escaped") {
 TEST_CASE("expressions print as formulas, malformed ones without harm") {
   EntryDescription entry;
   entry.dims = {{"batch"}};
-  entry.expressions = {{ExpressionKind::kDim, 0, 0, 0},         {ExpressionKind::kConstant, 0, 0, 2},
-                       {ExpressionKind::kAdd, 0, 1, 0},         {ExpressionKind::kMultiply, 2, 1, 0},
-                       {ExpressionKind::kMinimum, 3, 0, 0},     {ExpressionKind::kFloorDivide, 4, 1, 0},
-                       {ExpressionKind::kModulo, 9, 1, 0},      {ExpressionKind::kDim, 0, 0, -5},
+  entry.expressions = {{ExpressionKind::kDim, 0, 0, 0},           {ExpressionKind::kConstant, 0, 0, 2},
+                       {ExpressionKind::kAdd, 0, 1, 0},           {ExpressionKind::kMultiply, 2, 1, 0},
+                       {ExpressionKind::kMinimum, 3, 0, 0},       {ExpressionKind::kFloorDivide, 4, 1, 0},
+                       {ExpressionKind::kModulo, 9, 1, 0},        {ExpressionKind::kDim, 0, 0, -5},
                        {static_cast<ExpressionKind>(77), 0, 0, 0}};
   CHECK(expression_texts(entry) ==
         std::vector<std::string>({"batch", "2", "batch + 2", "(batch + 2) * 2", "min((batch + 2) * 2, batch)",

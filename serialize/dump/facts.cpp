@@ -12,12 +12,18 @@ constexpr size_t kMaximumExpressionText = 200;
 
 const char* operator_text(ExpressionKind kind) {
   switch (kind) {
-    case ExpressionKind::kAdd: return " + ";
-    case ExpressionKind::kSubtract: return " - ";
-    case ExpressionKind::kMultiply: return " * ";
-    case ExpressionKind::kFloorDivide: return " // ";
-    case ExpressionKind::kModulo: return " % ";
-    default: return nullptr;
+    case ExpressionKind::kAdd:
+      return " + ";
+    case ExpressionKind::kSubtract:
+      return " - ";
+    case ExpressionKind::kMultiply:
+      return " * ";
+    case ExpressionKind::kFloorDivide:
+      return " // ";
+    case ExpressionKind::kModulo:
+      return " % ";
+    default:
+      return nullptr;
   }
 }
 

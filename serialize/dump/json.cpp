@@ -124,7 +124,8 @@ void put_instructions(JsonWriter& json, const ProgramDescription& program, const
       json.begin('{');
       json.member("kind", is_copy ? "copy" : "kernel_call");
       if (!is_copy) {
-        json.member("kernel", instruction.kernel < program.kernels.size() ? program.kernels[instruction.kernel].name : "?");
+        json.member("kernel",
+                    instruction.kernel < program.kernels.size() ? program.kernels[instruction.kernel].name : "?");
       }
       json.member_array("operands", instruction.operands,
                         [&](const OperandDescription& operand) { json.put_unsigned(operand.buffer); });
@@ -208,7 +209,8 @@ std::string dump_json(const ArtifactContents& contents, const DumpOptions& optio
                     [&](const EntryDescription& entry) { put_entry(json, program, entry, options); });
   json.member_array("variables", program.variables,
                     [&](const VariableDescription& variable) { put_variable(json, program, variable); });
-  json.member_array("arenas", program.arenas, [&](const ArenaDescription& arena) { json.put_unsigned(arena.byte_size); });
+  json.member_array("arenas", program.arenas,
+                    [&](const ArenaDescription& arena) { json.put_unsigned(arena.byte_size); });
   json.member_unsigned("scratch_bytes_per_thread", program.scratch_bytes);
   json.member_array("kernels", program.kernels, [&](const KernelDescription& kernel) {
     json.begin('{');

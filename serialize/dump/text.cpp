@@ -56,7 +56,8 @@ void append_buffers(const EntryDescription& entry, const std::vector<std::string
     *out += "    buffer " + column(std::to_string(i), 5) + column(storage_name(buffer.storage), 9) +
             column(std::to_string(buffer.index), 4);
     if (buffer.storage == Storage::kArena) {
-      *out += "bytes " + column(std::to_string(buffer.offset) + " to " + std::to_string(buffer.offset + buffer.planned_size), 22) +
+      *out += "bytes " +
+              column(std::to_string(buffer.offset) + " to " + std::to_string(buffer.offset + buffer.planned_size), 22) +
               "live " + column(std::to_string(buffer.begin) + " to " + std::to_string(buffer.end), 12);
     }
     *out += text_at(expressions, buffer.size) + " bytes  " + buffer.debug_name;
@@ -107,9 +108,8 @@ void append_variables(const ProgramDescription& program, std::string* out) {
   for (const VariableDescription& variable : program.variables) {
     std::vector<std::string> dims;
     for (int64_t dim : variable.shape) dims.push_back(std::to_string(dim));
-    *out += "  " + column(variable.name, 36) +
-            column(dtype_name(variable.dtype) + "[" + joined(dims, ", ") + "]", 26) + column(variable.role, 16) +
-            byte_count(variable.initial_value.size());
+    *out += "  " + column(variable.name, 36) + column(dtype_name(variable.dtype) + "[" + joined(dims, ", ") + "]", 26) +
+            column(variable.role, 16) + byte_count(variable.initial_value.size());
     if (variable.layout < program.layouts.size() && program.layouts[variable.layout].kind != "row_major") {
       *out += ", " + program.layouts[variable.layout].kind;
     }

@@ -22,7 +22,9 @@ TEST_CASE("the golden file of version 0 is what the writer writes today") {
   std::string error;
   const std::vector<uint8_t> written = write_program(sample_program(), &error);
   const std::vector<uint8_t> golden = read_file("serialize/golden/sample_v0.fer");
-  INFO("to change version 0 on purpose: bazel run //serialize/golden:write_golden -- $PWD/serialize/golden/sample_v0.fer");
+  INFO(
+      "to change version 0 on purpose: bazel run //serialize/golden:write_golden -- "
+      "$PWD/serialize/golden/sample_v0.fer");
   REQUIRE(error == "");
   CHECK(written.size() == golden.size());
   CHECK((written == golden));

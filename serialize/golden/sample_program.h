@@ -1,5 +1,5 @@
-// A small program that uses every table of the schema, written by hand: the golden file's contents, and what the tests of
-// the format and of the runtime's loader edit.
+// A small program that uses every table of the schema, written by hand: the golden file's contents, and what the tests
+// of the format and of the runtime's loader edit.
 //
 //   double_twice(x[batch]) -> y[batch] = 4 x   two calls of the kernel `double` over an arena buffer
 //   store(x[3, 2])                             copies x into the variable `position`

@@ -125,8 +125,7 @@ bool read_entry(const schema::Entry& entry, EntryDescription* out, std::string* 
     out->dims.push_back({dim->name()->str(), dim->min(), dim->max(), dim->multiple_of()});
   }
   for (const schema::Expression* node : *entry.expressions()) {
-    out->expressions.push_back(
-        {static_cast<ExpressionKind>(node->kind()), node->left(), node->right(), node->value()});
+    out->expressions.push_back({static_cast<ExpressionKind>(node->kind()), node->left(), node->right(), node->value()});
   }
   for (const schema::Equality* equality : *entry.equalities()) {
     out->equalities.push_back({equality->left(), equality->right(), equality->location()});

@@ -14,13 +14,13 @@ namespace ferrule::serialize {
 
 struct ArtifactContents {
   ArtifactHeader header;
-  std::vector<uint64_t> offsets;          // 0: absent
+  std::vector<uint64_t> offsets;  // 0: absent
   std::vector<SegmentEntry> directory;
-  ProgramDescription program;             // segments that are absent are empty in it
+  ProgramDescription program;  // segments that are absent are empty in it
 };
 
-// Checks that every access stays inside the bytes and that every hash holds, not that the program makes sense. On failure
-// returns false and *error says what is wrong.
+// Checks that every access stays inside the bytes and that every hash holds, not that the program makes sense. On
+// failure returns false and *error says what is wrong.
 bool read_artifact(const uint8_t* bytes, size_t byte_size, ArtifactContents* out_contents, std::string* error);
 
 }  // namespace ferrule::serialize

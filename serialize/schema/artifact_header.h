@@ -1,6 +1,7 @@
 // The frame of a Ferrule artifact (.fer): what stands before and around the flatbuffer. Little-endian, no padding.
 //
-//   ArtifactHeader | file offsets: uint64 a segment | directory: SegmentEntry a segment | segments, each at its alignment
+//   ArtifactHeader | file offsets: uint64 a segment | directory: SegmentEntry a segment | segments, each at its
+//   alignment
 //
 // Segments lie in directory order; an offset of 0 means absent (sliced away) or held outside the file. Bytes between
 // segments are zero. The root hash covers the directory and not the offsets, so slicing leaves it valid.
@@ -27,8 +28,8 @@ struct ArtifactHeader {
   uint8_t magic[8];
   uint32_t format_version;
   uint32_t minimum_reader_version;
-  uint64_t total_size;      // bytes of the file
-  uint32_t header_size;     // bytes of header, offsets and directory
+  uint64_t total_size;   // bytes of the file
+  uint32_t header_size;  // bytes of header, offsets and directory
   uint32_t segment_count;
   uint8_t schema_hash[32];  // version 0 only: an artifact is read by the schema that wrote it
   uint8_t root_hash[32];    // SHA-256 of the directory
@@ -43,10 +44,10 @@ enum class SegmentKind : uint32_t {
 };
 
 struct SegmentEntry {
-  uint32_t kind;      // a SegmentKind
-  uint32_t reserved;  // zero
-  char name[32];      // zero-terminated and zero-filled
-  uint64_t size;      // bytes, without the gap after it
+  uint32_t kind;       // a SegmentKind
+  uint32_t reserved;   // zero
+  char name[32];       // zero-terminated and zero-filled
+  uint64_t size;       // bytes, without the gap after it
   uint64_t alignment;  // of the file offset
   uint8_t sha256[32];
 };

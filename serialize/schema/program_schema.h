@@ -1,7 +1,7 @@
 // The generated flatbuffers reader of an artifact's metadata. Include this, not program_generated.h.
 //
-// The build defines FLATBUFFERS_ASSERT away (the library's `defines`): nothing in the runtime aborts. What the assertions
-// would catch is checked first, by runtime/program.
+// The build defines FLATBUFFERS_ASSERT away (the library's `defines`): nothing in the runtime aborts. What the
+// assertions would catch is checked first, by runtime/program.
 #ifndef FERRULE_SERIALIZE_SCHEMA_PROGRAM_SCHEMA_H_
 #define FERRULE_SERIALIZE_SCHEMA_PROGRAM_SCHEMA_H_
 

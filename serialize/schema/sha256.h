@@ -1,5 +1,5 @@
-// SHA-256 (FIPS 180-4) for the hashes of an artifact. No allocation, no library; uses the CPU's SHA instructions if it has
-// them.
+// SHA-256 (FIPS 180-4) for the hashes of an artifact. No allocation, no library; uses the CPU's SHA instructions if it
+// has them.
 #ifndef FERRULE_SERIALIZE_SCHEMA_SHA256_H_
 #define FERRULE_SERIALIZE_SCHEMA_SHA256_H_
 
@@ -26,7 +26,8 @@ class Sha256 {
 
 void sha256(const void* data, size_t byte_size, uint8_t out_digest[kSha256Bytes]);
 
-// For tests: the two block functions, which must agree. sha256_blocks_native is false where the CPU lacks SHA instructions.
+// For tests: the two block functions, which must agree. sha256_blocks_native is false where the CPU lacks SHA
+// instructions.
 void sha256_blocks_portable(uint32_t state[8], const uint8_t* blocks, size_t block_count);
 bool sha256_blocks_native(uint32_t state[8], const uint8_t* blocks, size_t block_count);
 

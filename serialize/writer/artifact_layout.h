@@ -20,8 +20,8 @@ struct Segment {
 // Segments keep their order. At most kMaximumSegments of them; the caller has checked names and alignments.
 std::vector<uint8_t> frame_artifact(const std::vector<Segment>& segments);
 
-// Recomputes every hash of an artifact whose bytes were edited, as far as its header and directory still make sense; for
-// tests that must get past the hashes. Returns false when nothing could be resealed.
+// Recomputes every hash of an artifact whose bytes were edited, as far as its header and directory still make sense;
+// for tests that must get past the hashes. Returns false when nothing could be resealed.
 bool reseal_artifact(std::vector<uint8_t>& artifact);
 
 }  // namespace ferrule::serialize

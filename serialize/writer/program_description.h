@@ -17,7 +17,15 @@ struct DataTypeDescription {
 };
 
 enum class ExpressionKind : uint32_t {
-  kConstant, kDim, kAdd, kSubtract, kMultiply, kFloorDivide, kModulo, kMinimum, kMaximum
+  kConstant,
+  kDim,
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kFloorDivide,
+  kModulo,
+  kMinimum,
+  kMaximum
 };
 
 struct ExpressionDescription {
@@ -96,7 +104,7 @@ struct InstructionDescription {
   uint32_t byte_size = 0;      // expression
   uint32_t device = 0;
   std::vector<uint8_t> params;
-  uint32_t location = 0;       // 1 + index into ProgramDescription::locations; 0: none
+  uint32_t location = 0;  // 1 + index into ProgramDescription::locations; 0: none
 };
 
 struct BlockDescription {

@@ -88,16 +88,16 @@ Offset<schema::InstructionNode> make_copy(FlatBufferBuilder& builder, const Inst
   return schema::CreateInstructionNode(builder, schema::Instruction_Copy, copy.Union());
 }
 
-Offset<schema::InstructionNode> make_instruction(FlatBufferBuilder& builder, const InstructionDescription& instruction) {
+Offset<schema::InstructionNode> make_instruction(FlatBufferBuilder& builder,
+                                                 const InstructionDescription& instruction) {
   if (instruction.kind == InstructionDescription::Kind::kCopy) return make_copy(builder, instruction);
   std::vector<schema::Operand> operands;
   for (const OperandDescription& operand : instruction.operands) operands.emplace_back(operand.buffer, operand.offset);
   const auto operand_vector = builder.CreateVectorOfStructs(operands);
   const auto dims = builder.CreateVector(instruction.dims);
   const auto params = builder.CreateVector(instruction.params);
-  const auto call =
-      schema::CreateKernelCall(builder, instruction.kernel, operand_vector, instruction.output_count, dims,
-                               instruction.tiles, instruction.device, params, instruction.location);
+  const auto call = schema::CreateKernelCall(builder, instruction.kernel, operand_vector, instruction.output_count,
+                                             dims, instruction.tiles, instruction.device, params, instruction.location);
   return schema::CreateInstructionNode(builder, schema::Instruction_KernelCall, call.Union());
 }
 
@@ -116,13 +116,13 @@ Offset<schema::Entry> make_entry(FlatBufferBuilder& builder, const EntryDescript
   const auto equalities = make_tables(builder, entry.equalities, [&](const EqualityDescription& equality) {
     return schema::CreateEquality(builder, equality.left, equality.right, equality.location);
   });
-  const auto buffers = make_tables(
-      builder, entry.buffers, [&](const BufferDescription& buffer) { return make_buffer(builder, buffer); });
+  const auto buffers = make_tables(builder, entry.buffers,
+                                   [&](const BufferDescription& buffer) { return make_buffer(builder, buffer); });
   const auto blocks = make_tables(builder, entry.blocks, [&](const BlockDescription& block) {
-    return schema::CreateBlock(
-        builder, make_tables(builder, block.instructions, [&](const InstructionDescription& instruction) {
-          return make_instruction(builder, instruction);
-        }));
+    return schema::CreateBlock(builder,
+                               make_tables(builder, block.instructions, [&](const InstructionDescription& instruction) {
+                                 return make_instruction(builder, instruction);
+                               }));
   });
   const auto assigned = builder.CreateVector(entry.assigned_variables);
   const auto signature = builder.CreateString(entry.signature);
@@ -164,13 +164,13 @@ std::vector<uint8_t> make_metadata(const ProgramDescription& program, WeightsPoo
   const auto arenas = make_tables(builder, program.arenas, [&](const ArenaDescription& arena) {
     return schema::CreateArena(builder, arena.device, arena.byte_size, arena.alignment);
   });
-  const auto kernels = make_tables(
-      builder, program.kernels, [&](const KernelDescription& kernel) { return make_kernel(builder, kernel); });
-  const auto entries = make_tables(
-      builder, program.entries, [&](const EntryDescription& entry) { return make_entry(builder, entry); });
-  schema::FinishProgramBuffer(builder,
-                              schema::CreateProgram(builder, producer, targets, devices, layouts, variables, constants,
-                                                    arenas, kernels, entries, program.scratch_bytes));
+  const auto kernels = make_tables(builder, program.kernels,
+                                   [&](const KernelDescription& kernel) { return make_kernel(builder, kernel); });
+  const auto entries =
+      make_tables(builder, program.entries, [&](const EntryDescription& entry) { return make_entry(builder, entry); });
+  schema::FinishProgramBuffer(
+      builder, schema::CreateProgram(builder, producer, targets, devices, layouts, variables, constants, arenas,
+                                     kernels, entries, program.scratch_bytes));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 

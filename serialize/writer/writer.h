@@ -11,8 +11,8 @@
 namespace ferrule::serialize {
 
 // The bytes of a .fer file; equal descriptions give equal bytes. Initial values and constants are placed in the weights
-// segment in order, equal ones once. On failure returns an empty vector and *error names what does not fit the format: a
-// target name over 31 bytes, too many segments, a metadata flatbuffer over 1 GiB. The description is otherwise the
+// segment in order, equal ones once. On failure returns an empty vector and *error names what does not fit the format:
+// a target name over 31 bytes, too many segments, a metadata flatbuffer over 1 GiB. The description is otherwise the
 // caller's word: runtime/program judges what was written when it opens it.
 std::vector<uint8_t> write_program(const ProgramDescription& program, std::string* error);
 
