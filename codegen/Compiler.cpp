@@ -1,0 +1,280 @@
+//===- Compiler.cpp - From a graph module to a program --------------------===//
+
+#include "codegen/Compiler.h"
+
+#include "codegen/emit/EntryEmitter.h"
+#include "codegen/emit/KernelTable.h"
+#include "codegen/emit/PackPanels.h"
+#include "ir/graph/Layout.h"
+#include "ir/graph/ModuleDims.h"
+#include "ir/graph/State.h"
+#include "passes/Pipelines.h"
+#include "passes/memory/MemoryPlan.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/MapVector.h"
+
+#include <chrono>
+
+using namespace mlir;
+using namespace mlir::ferrule;
+using namespace ::ferrule::serialize;
+
+namespace {
+
+/// Adds the seconds of a phase to a map when it ends.
+class PhaseTimer {
+public:
+  PhaseTimer(std::map<std::string, double> *seconds, std::string phase)
+      : seconds(seconds), phase(std::move(phase)), start(std::chrono::steady_clock::now()) {}
+  ~PhaseTimer() {
+    if (seconds)
+      (*seconds)[phase] += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+
+private:
+  std::map<std::string, double> *seconds;
+  std::string phase;
+  std::chrono::steady_clock::time_point start;
+};
+
+/// The bytes of a dense constant, row-major; booleans take a byte each.
+FailureOr<std::vector<uint8_t>> getBytes(ElementsAttr elements) {
+  auto type = cast<RankedTensorType>(elements.getType());
+  size_t count = type.getNumElements();
+  std::vector<uint8_t> bytes;
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(elements)) {
+    ArrayRef<char> data = resource.getRawHandle().getBlob()->getData();
+    bytes.assign(data.begin(), data.end());
+    return bytes;
+  }
+  auto dense = dyn_cast<DenseElementsAttr>(elements);
+  if (!dense)
+    return failure();
+  if (type.getElementType().isInteger(1)) {
+    for (bool value : dense.getValues<bool>())
+      bytes.push_back(value);
+    return bytes;
+  }
+  ArrayRef<char> data = dense.getRawData();
+  size_t repeats = dense.isSplat() ? count : 1;
+  bytes.reserve(data.size() * repeats);
+  for (size_t i = 0; i < repeats; ++i)
+    bytes.insert(bytes.end(), data.begin(), data.end());
+  return bytes;
+}
+
+class Compilation {
+public:
+  Compilation(ModuleOp module, const CompileOptions &options)
+      : module(module), options(options), kernels(module.getContext()), locations(program.locations) {}
+
+  FailureOr<ProgramDescription> run(std::string &error);
+
+private:
+  LogicalResult resolveTargets(std::string &error);
+  LogicalResult runPasses();
+  LogicalResult emitVariables();
+  LogicalResult emitEntries();
+  LogicalResult emitCode(std::string &error);
+  uint32_t getLayout(Attribute attribute);
+  unsigned addConstant(ElementsAttr value);
+  bool isOn(StringRef pass) const { return !llvm::is_contained(options.disabledPasses, pass); }
+
+  ModuleOp module;
+  const CompileOptions &options;
+  ProgramDescription program;
+  KernelTable kernels;
+  LocationTable locations;
+  ::ferrule::DimConstraints constraints;
+  SmallVector<const CpuTarget *> targets;
+  llvm::StringMap<unsigned> variableNumbers;
+  llvm::MapVector<Attribute, unsigned> constantNumbers;
+  llvm::MapVector<Attribute, unsigned> layoutNumbers;
+};
+
+LogicalResult Compilation::resolveTargets(std::string &error) {
+  std::vector<bool> wanted(getCpuTargets().size());
+  for (const std::string &name : options.targets) {
+    StringRef resolved = name == "host" ? getHostTargetName() : StringRef(name);
+    const CpuTarget *target = findCpuTarget(resolved);
+    if (!target) {
+      error = "unknown target '" + name + "'; allowed: host";
+      for (const CpuTarget &known : getCpuTargets())
+        error += ", " + known.name.str();
+      return failure();
+    }
+    wanted[target - getCpuTargets().data()] = true;
+  }
+  for (const std::string &pass : options.disabledPasses)
+    if (!llvm::is_contained(getOptionalPasses(), StringRef(pass))) {
+      error = "unknown or mandatory pass '" + pass + "' in disabled_passes; allowed:";
+      for (StringRef known : getOptionalPasses())
+        error += " " + known.str();
+      return failure();
+    }
+  for (auto [index, target] : llvm::enumerate(getCpuTargets()))
+    if (wanted[index])
+      targets.push_back(&target);
+  if (!targets.empty())
+    return success();
+  error = "no target given";
+  return failure();
+}
+
+LogicalResult Compilation::runPasses() {
+  PhaseTimer timer(options.phaseSeconds, "passes");
+  PassManager manager(module.getContext());
+  manager.enableVerifier(true);
+  buildGraphPipeline(manager, options.disabledPasses);
+  return manager.run(module);
+}
+
+uint32_t Compilation::getLayout(Attribute attribute) {
+  std::optional<PanelLayout> panels = PanelLayout::fromAttribute(attribute);
+  if (!panels)
+    return 0; // row_major
+  auto [it, inserted] = layoutNumbers.insert({attribute, program.layouts.size()});
+  if (inserted) {
+    LayoutDescription layout;
+    layout.kind = "panel";
+    layout.n_axes.assign(panels->nAxes.begin(), panels->nAxes.end());
+    layout.k_axes.assign(panels->kAxes.begin(), panels->kAxes.end());
+    layout.groups = panels->groups;
+    layout.panel = panelWidth;
+    program.layouts.push_back(layout);
+  }
+  return it->second;
+}
+
+LogicalResult Compilation::emitVariables() {
+  for (VariableOp variable : module.getOps<VariableOp>()) {
+    VariableDescription description;
+    auto type = cast<RankedTensorType>(variable.getType());
+    description.name = variable.getSymName().str();
+    if (variable.getAliases())
+      for (Attribute alias : *variable.getAliases())
+        description.aliases.push_back(cast<StringAttr>(alias).getValue().str());
+    description.dtype = describeDataType(type.getElementType());
+    description.shape.assign(type.getShape().begin(), type.getShape().end());
+    description.role = variable.getRole().str();
+    description.trainable = variable.getTrainable();
+    description.layout = getLayout(variable.getLayoutAttr());
+    std::vector<uint8_t> logical(*getByteCount(type).getConstant(), 0);
+    if (std::optional<ElementsAttr> value = variable.getValue()) {
+      FailureOr<std::vector<uint8_t>> bytes = getBytes(*value);
+      if (failed(bytes) || bytes->size() != logical.size())
+        return variable.emitError() << "the initial value of " << description.name << " is not dense";
+      logical = std::move(*bytes);
+    }
+    if (description.layout == 0) {
+      description.initial_value = std::move(logical);
+    } else {
+      description.initial_value = packPanels(*PanelLayout::fromAttribute(variable.getLayoutAttr()), type.getShape(),
+                                             description.dtype.bits / 8, logical);
+    }
+    variableNumbers[variable.getSymName()] = program.variables.size();
+    program.variables.push_back(std::move(description));
+  }
+  return success();
+}
+
+unsigned Compilation::addConstant(ElementsAttr value) {
+  auto [it, inserted] = constantNumbers.insert({value, program.constants.size()});
+  if (inserted)
+    program.constants.push_back({getBytes(value).value_or(std::vector<uint8_t>())});
+  return it->second;
+}
+
+LogicalResult Compilation::emitEntries() {
+  uint64_t arenaBytes = 0;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    FailureOr<EntryPlan> plan = failure();
+    {
+      PhaseTimer timer(options.phaseSeconds, "plan");
+      MemoryOptions memory;
+      memory.inPlace = isOn("memory");
+      plan = planMemory(
+          function, constraints, [&](StringRef name) { return variableNumbers.lookup(name); },
+          [&](ElementsAttr value) { return addConstant(value); }, memory);
+    }
+    if (failed(plan))
+      return failure();
+    PhaseTimer timer(options.phaseSeconds, "kernels");
+    FailureOr<EntryDescription> entry = emitEntry(function, *plan, constraints, kernels, locations);
+    if (failed(entry))
+      return failure();
+    arenaBytes = std::max(arenaBytes, plan->peakBytes);
+    program.entries.push_back(std::move(*entry));
+  }
+  ArenaDescription arena;
+  arena.byte_size = arenaBytes;
+  program.arenas.push_back(arena);
+  return success();
+}
+
+LogicalResult Compilation::emitCode(std::string &error) {
+  PhaseTimer timer(options.phaseSeconds, "code");
+  FailureOr<std::vector<CodeImage>> images = kernels.compile(targets, options.threads, error);
+  if (failed(images))
+    return failure();
+  for (auto [target, image] : llvm::zip(targets, *images))
+    program.targets.push_back({target->name.str(), {}, std::move(image.bytes)});
+  for (auto [index, spec] : llvm::enumerate(kernels.getKernels())) {
+    KernelDescription kernel;
+    kernel.name = spec.name;
+    kernel.operand_count = spec.operandCount;
+    kernel.output_count = spec.outputCount;
+    kernel.dim_count = spec.dims.size();
+    for (const CodeImage &image : *images)
+      kernel.offsets.push_back(image.offsets[index]);
+    ::ferrule::DimInterval bounds = constraints.getBounds(spec.scratchBytes);
+    if (!bounds.upper) {
+      error = "the kernel " + spec.name + " needs " + spec.scratchBytes.str() +
+              " bytes of scratch, which has no upper bound; give every Dim in it a max";
+      return failure();
+    }
+    kernel.scratch_bytes = uint64_t(*bounds.upper);
+    program.scratch_bytes = std::max(program.scratch_bytes, kernel.scratch_bytes);
+    program.kernels.push_back(std::move(kernel));
+  }
+  return success();
+}
+
+FailureOr<ProgramDescription> Compilation::run(std::string &error) {
+  if (failed(resolveTargets(error)))
+    return failure();
+  program.producer = "ferrule 0.1";
+  std::string diagnostics;
+  ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() != DiagnosticSeverity::Error || !diagnostics.empty())
+      return success();
+    llvm::raw_string_ostream stream(diagnostics);
+    if (auto file = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>())
+      stream << file.getFilename().getValue() << ":" << file.getLine() << ": ";
+    stream << diagnostic;
+    for (Diagnostic &note : diagnostic.getNotes())
+      stream << "\n  " << note;
+    return success();
+  });
+  FailureOr<::ferrule::DimConstraints> declared = getDimConstraints(module);
+  if (succeeded(declared))
+    constraints = std::move(*declared);
+  if (failed(declared) || failed(runPasses()) || failed(emitVariables()) || failed(emitEntries())) {
+    error = diagnostics.empty() ? "compiling failed without a message" : diagnostics;
+    return failure();
+  }
+  if (failed(emitCode(error)))
+    return failure();
+  return std::move(program);
+}
+
+} // namespace
+
+FailureOr<ProgramDescription> mlir::ferrule::compileModule(ModuleOp module, const CompileOptions &options,
+                                                           std::string &error) {
+  return Compilation(module, options).run(error);
+}

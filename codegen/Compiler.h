@@ -1,0 +1,34 @@
+//===- Compiler.h - From a graph module to a program ----------*- C++ -*-===//
+#ifndef FERRULE_CODEGEN_COMPILER_H
+#define FERRULE_CODEGEN_COMPILER_H
+
+#include "serialize/writer/program_description.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace mlir::ferrule {
+
+struct CompileOptions {
+  /// Names from getCpuTargets(), or "host" for the best that this machine runs.
+  std::vector<std::string> targets{"host"};
+  /// Optional passes to leave out (getOptionalPasses()); results do not change.
+  std::vector<std::string> disabledPasses;
+  /// Targets compiled at the same time.
+  int threads = 2;
+  /// If given, receives the seconds of each phase: "passes", "kernels", "code", "plan".
+  std::map<std::string, double> *phaseSeconds = nullptr;
+};
+
+/// Compiles a module of the graph dialect (variables and entries, gradients allowed) into a program. The module is
+/// consumed: it is left in the form that the last pass made. On failure `error` holds the first error with its location
+/// in the user's program, and notes.
+FailureOr<::ferrule::serialize::ProgramDescription> compileModule(ModuleOp module, const CompileOptions &options,
+                                                                  std::string &error);
+
+} // namespace mlir::ferrule
+
+#endif // FERRULE_CODEGEN_COMPILER_H

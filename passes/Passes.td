@@ -1,0 +1,190 @@
+// The passes over the graph. This file is their manual: each entry says why the pass exists, what holds before and
+// after, and shows it. `passes/Pipelines.cpp` orders them.
+#ifndef FERRULE_PASSES_PASSES_TD
+#define FERRULE_PASSES_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def VerifyInputPass : Pass<"ferrule-verify-input", "::mlir::ModuleOp"> {
+  let summary = "Checks what the frontend hands over";
+  let description = [{
+    **Why.** Later passes rely on rules that no single op can check.
+
+    **After.** Every function is an entry: one block, arguments and results named by `ferrule.name`, names unique among
+    arguments and among results. `read` and `assign` stand at an entry's top level, and a variable is assigned at most
+    once an entry. Every dim used is declared in the module's `ferrule.dims` with 0 <= min <= max. Where a reshape or
+    broadcast takes two symbolic sizes as equal, the module's `ferrule.equalities` (or the ranges) say so.
+
+    ```mlir
+    module attributes {ferrule.dims = {batch = {min = 1, max = 64, multiple_of = 1}}} {
+      func.func @predict(%0: tensor<?x4xf32, #ferrule.dims<[batch, 4]>> {ferrule.name = "image"})
+          -> (tensor<?x4xf32, #ferrule.dims<[batch, 4]>> {ferrule.name = "out.0"}) { ... }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::ferrule::FerruleDialect"];
+}
+
+def ExpandGradientsPass : Pass<"ferrule-expand-gradients", "::mlir::ModuleOp"> {
+  let summary = "Replaces ferrule.gradient by the ops that compute it (reverse mode)";
+  let description = [{
+    **Why.** The frontend records that a gradient is wanted, not how it is computed, so that gradients of gradients and
+    of any value need no second tape.
+
+    **Before.** `ferrule.gradient(cost, cotangent?, wrt...)` anywhere in an entry. **After.** None is left. Ops stand in
+    the order of recording, forward before backward; each new op carries the location of the op that it differentiates.
+
+    Gradients expand innermost first, that is in program order. A value that is used several times adds its cotangents
+    in reverse order of recorded use, left to right; this order is part of the result's bits, hence no pass may merge
+    ops before this one. An independent wrt gets zeros. An op without a gradient on the way is an error at its location.
+
+    ```mlir
+    %y = ferrule.mul %x, %x : ...
+    %g = ferrule.gradient %cost, %w, %x {...}      =>      %1 = ferrule.mul %w, %x : ...   // of operand 1
+                                                           %0 = ferrule.mul %w, %x : ...   // of operand 0
+                                                           %g = ferrule.add %1, %0 : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::ferrule::FerruleDialect"];
+}
+
+def DecomposeNormalizePass : Pass<"ferrule-decompose-normalize", "::mlir::ModuleOp"> {
+  let summary = "Replaces ferrule.normalize by moments and elementwise ops";
+  let description = [{
+    **Why.** The decomposition defines the bits of a norm, and the fuser then joins its parts with their neighbours.
+
+    **Before.** Gradients are expanded (the gradient of normalize is better than that of its parts). **After.** No
+    normalize is left.
+
+    ```mlir
+    %y, %m, %v, %r = ferrule.normalize %x, %w, %b {axes = [0, 2], param_axes = [1], eps = 1e-5}
+    =>
+    %m, %v, %r = ferrule.moments %x {axes = [0, 2], eps = 1e-5}
+    %y = fma((x - m) * r, w, b)                   // m, r, w and b broadcast; without bias a product instead
+    ```
+  }];
+  let dependentDialects = ["::mlir::ferrule::FerruleDialect"];
+}
+
+def SimplifyPass : Pass<"ferrule-simplify", "::mlir::ModuleOp"> {
+  let summary = "Merges equal ops and removes ops that change no bit";
+  let description = [{
+    **Why.** Gradient rules and the frontend emit the general form.
+
+    **Before.** Gradients are expanded: merging ops earlier would change the order in which cotangents add up.
+    **After.** Canonical forms: no reshape of a reshape, transpose of a transpose or broadcast of a broadcast; no op that
+    is the identity for every bit pattern, zero's sign included: x * 1, x / 1, x - 0, x + -0 (but not x + 0), neg(neg x),
+    a cast to the same dtype, where(m, x, x), stop_gradient. Equal ops are one.
+
+    ```mlir
+    %0 = ferrule.reshape %x {shape = [6]}
+    %1 = ferrule.reshape %0 {shape = [3, 2]}      =>      %1 = ferrule.reshape %x {shape = [3, 2]}
+    ```
+  }];
+  let dependentDialects = ["::mlir::ferrule::FerruleDialect"];
+}
+
+def FoldConstantsPass : Pass<"ferrule-fold-constants", "::mlir::ModuleOp"> {
+  let summary = "Evaluates elementwise and shape ops of constants";
+  let description = [{
+    **Why.** What does not depend on inputs or variables need not be computed in every run.
+
+    **After.** An elementwise or shape op whose operands are constants is a constant, computed by the scalar references
+    that define each op's bits; an elementwise op of broadcast scalars is a scalar op before the broadcast. A result
+    above `max-bytes` is left to the run time, and a broadcast is never made larger than its operand.
+
+    ```mlir
+    %2 = ferrule.broadcast_to %two : [8]
+    %3 = ferrule.broadcast_to %three : [8]
+    %5 = ferrule.add %2, %3                       =>      %5 = ferrule.broadcast_to %five : [8]
+    ```
+  }];
+  let options = [Option<"maxBytes", "max-bytes", "int64_t", "64 << 20", "Largest constant made, in bytes">];
+  let dependentDialects = ["::mlir::ferrule::FerruleDialect"];
+}
+
+def PrunePass : Pass<"ferrule-prune", "::mlir::ModuleOp"> {
+  let summary = "Removes what no result and no assigned variable depends on";
+  let description = [{
+    **Why.** Gradient rules build the gradient of every operand, and a traced function may compute what nobody asked
+    for.
+
+    **After.** Every op's result reaches a return or an assign. An assign of a variable's own value is gone too, so that
+    the variable can stay shared and read-only.
+
+    ```mlir
+    %0 = ferrule.exp %x
+    %1 = ferrule.read @v
+    ferrule.assign @v, %1
+    return %x                                     =>      return %x
+    ```
+  }];
+}
+
+def VerifyPrimitivesPass : Pass<"ferrule-verify-primitives", "::mlir::ModuleOp"> {
+  let summary = "Checks that only ops with a kernel are left";
+  let description = [{
+    **Why.** The border between the passes that give the program its meaning and those that make it fast.
+
+    **After.** No op of kind Expand (gradient, normalize) is left.
+  }];
+}
+
+def SubstituteMaterializedPass : Pass<"ferrule-substitute-materialized", "::mlir::ModuleOp"> {
+  let summary = "Lets the backward pass read forward values that are known already";
+  let description = [{
+    **Why.** In dynamic mode a value may have been looked at before its gradient is asked for. The frontend then records
+    the forward ops again, and says with `ferrule.materialized` (per result: the number of the function argument that
+    holds it, or -1) which values it kept.
+
+    **Before.** Gradients are expanded. **After.** No op carries the attribute; every use of such a result reads the
+    argument, so that the forward ops have no use left and are pruned.
+  }];
+}
+
+def LayoutPass : Pass<"ferrule-layout", "::mlir::ModuleOp"> {
+  let summary = "Channels-last images and weights in panels";
+  let description = [{
+    **Why.** The micro-kernels read channels-last rows and panels of 16 output columns; a weight, its gradient and its
+    optimizer state stay in panels for the whole program, so that no run packs them.
+
+    **After.** Convolutions and pooling are channels-last ops; products with a weight matrix are panel products; a
+    variable that is a weight has a `layout`, and its reads and assigns have the physical type. The conversions between
+    the two worlds (`transpose`, `pack`, `unpack`) are explicit, and moved until they meet and vanish.
+
+    ```mlir
+    %w = ferrule.read @w : tensor<32x16x3x3xf32>                %w = ferrule.read @w : tensor<2x144x16xf32>
+    %y = ferrule.convolution %x, %w                   =>        %t = ferrule.transpose %x {pattern = [0, 2, 3, 1]}
+    %z = ferrule.relu %y                                        %y = ferrule.image_convolution %t, %w
+                                                                %z = ferrule.relu %y
+                                                                %u = ferrule.transpose %z {pattern = [0, 3, 1, 2]}
+    ```
+  }];
+  let dependentDialects = ["::mlir::ferrule::FerruleDialect"];
+}
+
+def FusePass : Pass<"ferrule-fuse", "::mlir::ModuleOp"> {
+  let summary = "Groups ops into dispatches, one kernel each";
+  let description = [{
+    **Why.** A value that is consumed while it is in a register costs no memory traffic.
+
+    **Before.** Layouts are chosen. **After.** Entries hold only read, assign, constant, reshape and `ferrule.dispatch`.
+    A contraction has its epilogue in its dispatch, a reduction its producers, an optimizer update all its results.
+    Every op still rounds by itself, so results are the same with `fuse=false`, where each op is its own dispatch.
+  }];
+  let options = [Option<"fuse", "fuse", "bool", "true", "Off: one op a dispatch">];
+  let dependentDialects = ["::mlir::ferrule::FerruleDialect"];
+}
+
+def SchedulePass : Pass<"ferrule-schedule", "::mlir::ModuleOp"> {
+  let summary = "Orders dispatches so that less memory is live at once";
+  let description = [{
+    **Why.** The most that is live at one time bounds the arena from below, and depends on the order of independent
+    branches.
+
+    **After.** Dispatches stand in the order in which they run. The order of the program stays unless another one is
+    strictly better.
+  }];
+}
+
+#endif // FERRULE_PASSES_PASSES_TD

@@ -1,0 +1,51 @@
+#include "passes/Pipelines.h"
+
+#include "passes/Passes.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+// "memory" is not a pass over the graph but is switched with the same option: see codegen/Compiler.h.
+static constexpr llvm::StringRef optionalPasses[] = {"simplify", "fold", "prune", "fuse", "schedule", "memory"};
+
+llvm::ArrayRef<llvm::StringRef> mlir::ferrule::getOptionalPasses() { return optionalPasses; }
+
+void mlir::ferrule::buildGraphPipeline(OpPassManager &manager, const std::vector<std::string> &disabled) {
+  auto isOn = [&](llvm::StringRef name) { return !llvm::is_contained(disabled, name); };
+
+  //===--- Meaning: what the user wrote, without gradients and compound ops ---------------------------------------===//
+
+  manager.addPass(createVerifyInputPass());
+  // Before anything merges ops: the order of recorded uses fixes the order in which cotangents add up.
+  manager.addPass(createExpandGradientsPass());
+  manager.addPass(createSubstituteMaterializedPass());
+  manager.addPass(createDecomposeNormalizePass());
+  manager.addPass(createVerifyPrimitivesPass());
+
+  //===--- Less work: same bits -----------------------------------------------------------------------------------===//
+
+  // Gradient rules build gradients of every operand; the rest need not look at what nobody reads.
+  if (isOn("prune"))
+    manager.addPass(createPrunePass());
+  if (isOn("simplify"))
+    manager.addPass(createSimplifyPass());
+  if (isOn("fold"))
+    manager.addPass(createFoldConstantsPass());
+
+  //===--- Layout: once conversions have met, equal ones are merged -----------------------------------------------===//
+
+  manager.addPass(createLayoutPass());
+  if (isOn("simplify"))
+    manager.addPass(createSimplifyPass());
+  if (isOn("prune"))
+    manager.addPass(createPrunePass());
+
+  //===--- Kernels ------------------------------------------------------------------------------------------------===//
+
+  FusePassOptions fuse;
+  fuse.fuse = isOn("fuse");
+  manager.addPass(createFusePass(fuse));
+  if (isOn("schedule"))
+    manager.addPass(createSchedulePass());
+}

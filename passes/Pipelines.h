@@ -1,0 +1,20 @@
+// The order of the passes over the graph.
+#ifndef FERRULE_PASSES_PIPELINES_H_
+#define FERRULE_PASSES_PIPELINES_H_
+
+#include "mlir/Pass/PassManager.h"
+
+#include <string>
+#include <vector>
+
+namespace mlir::ferrule {
+
+/// Passes that may be switched off without changing a bit of any result.
+llvm::ArrayRef<llvm::StringRef> getOptionalPasses();
+
+/// From what the frontend recorded to ordered dispatches. `disabled` names optional passes.
+void buildGraphPipeline(OpPassManager &manager, const std::vector<std::string> &disabled);
+
+} // namespace mlir::ferrule
+
+#endif // FERRULE_PASSES_PIPELINES_H_
