@@ -37,6 +37,23 @@ Status check_axes(const schema::Layout& layout, const int64_t* shape, uint32_t r
   return Status();
 }
 
+// Known sizes become single moves.
+void copy_element(char* to, const char* from, uint64_t bytes) {
+  switch (bytes) {
+    case 2:
+      memcpy(to, from, 2);
+      return;
+    case 4:
+      memcpy(to, from, 4);
+      return;
+    case 8:
+      memcpy(to, from, 8);
+      return;
+    default:
+      memcpy(to, from, bytes);
+  }
+}
+
 // Sizes and logical strides (in elements) of the axes that one part of the layout runs over, row-major.
 struct Odometer {
   uint32_t rank = 0;
@@ -167,7 +184,7 @@ void pack(const schema::Layout& layout, const schema::DataType& dtype, const int
     if (element < 0) {
       memset(to, 0, bytes);
     } else {
-      memcpy(to, from + static_cast<uint64_t>(element) * bytes, bytes);
+      copy_element(to, from + static_cast<uint64_t>(element) * bytes, bytes);
     }
     to += bytes;
   });
@@ -185,7 +202,7 @@ void unpack(const schema::Layout& layout, const schema::DataType& dtype, const i
   const Panels panels(layout, dtype, shape, rank);
   const uint64_t bytes = panels.element_bytes;
   panels.for_each([&](int64_t element) {
-    if (element >= 0) memcpy(to + static_cast<uint64_t>(element) * bytes, from, bytes);
+    if (element >= 0) copy_element(to + static_cast<uint64_t>(element) * bytes, from, bytes);
     from += bytes;
   });
 }
