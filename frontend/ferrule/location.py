@@ -11,8 +11,9 @@ import threading
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _TESTS = os.path.join(_PACKAGE, "tests") + os.sep
 
-# Code objects are looked at once: a frame walk runs for every op.
+# A frame walk runs for every op, so that what it finds is kept: whether a code object is ours, and the text of a line.
 _inside = {}
+_texts = {}
 
 
 def is_internal(code):
@@ -20,26 +21,27 @@ def is_internal(code):
     known = _inside.get(code)
     if known is None:
         name = code.co_filename
-        known = name.startswith(_PACKAGE) and not name.startswith(_TESTS)
-        _inside[code] = known
+        known = _inside[code] = name.startswith(_PACKAGE) and not name.startswith(_TESTS)
     return known
 
 
 def user_location():
     """``"file.py:12"`` of the innermost frame outside the package, ``""`` when there is none."""
     frame = sys._getframe(1)
-    while frame is not None:
-        code = frame.f_code
-        known = _inside.get(code)
-        if not (is_internal(code) if known is None else known):
-            return f"{os.path.basename(code.co_filename)}:{frame.f_lineno}"
+    while frame is not None and is_internal(frame.f_code):
         frame = frame.f_back
-    return ""
+    if frame is None:
+        return ""
+    key = frame.f_code, frame.f_lineno
+    text = _texts.get(key)
+    if text is None:
+        text = _texts[key] = f"{os.path.basename(key[0].co_filename)}:{key[1]}"
+    return text
 
 
 class _ModuleStack(threading.local):
     def __init__(self):
-        self.names = []
+        self.paths = [""]
 
 
 _stack = _ModuleStack()
@@ -47,14 +49,15 @@ _stack = _ModuleStack()
 
 def push_module(name):
     """Enters the call of the module ``name``."""
-    _stack.names.append(name)
+    outer = _stack.paths[-1]
+    _stack.paths.append(f"{outer}.{name}" if outer else name)
 
 
 def pop_module():
     """Leaves the innermost module call."""
-    _stack.names.pop()
+    _stack.paths.pop()
 
 
 def module_path():
     """The modules being called, outermost first, as ``"net.block1.conv"``; ``""`` outside any."""
-    return ".".join(_stack.names)
+    return _stack.paths[-1]

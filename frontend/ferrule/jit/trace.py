@@ -96,7 +96,8 @@ class trace:  # noqa: N801  (a decorator)
                 stacklevel=3,
             )
             del programs[0]
-        recorded = record(self.__wrapped__, self.__name__, inputs, lambda tensors: self._call(structure, tensors))
+        name = self.__name__ if self.__name__.isidentifier() else "traced"  # a lambda has none
+        recorded = record(self.__wrapped__, name, inputs, lambda tensors: self._call(structure, tensors))
         self.capture_count += 1
         programs.append(recorded)
         return recorded
