@@ -1,8 +1,8 @@
 /* The C API used from C99: opens the test program, trains a step, reads an error. */
-#include "runtime/api/ferrule.h"
-
 #include <stdio.h>
 #include <string.h>
+
+#include "runtime/api/ferrule.h"
 
 /* From test_program.h, through c_api_test_artifact.cpp. */
 const void* test_artifact_bytes(uint64_t* out_byte_size);

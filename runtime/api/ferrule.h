@@ -2,7 +2,8 @@
 // its entries for training and inference, read and write its variables, save and load checkpoints.
 //
 // Conventions
-// - A function that can fail returns a FerruleStatus*: null is success, anything else carries a code and a sentence that
+// - A function that can fail returns a FerruleStatus*: null is success, anything else carries a code and a sentence
+// that
 //   names the entry, tensor, dim, value and what is allowed; the caller releases it with ferrule_status_release.
 //   On failure no out-parameter is changed, except where said. Nothing aborts, throws or prints.
 // - Public structs begin with `struct_size`, which the caller sets to sizeof the struct. Fields are only ever
@@ -35,8 +36,8 @@ extern "C" {
 
 typedef enum FerruleStatusCode {
   kFerruleOk = 0,
-  kFerruleInvalidArgument = 1,     // a wrong name, rank, shape, dtype, dim, count or option
-  kFerruleNotFound = 2,            // no file, entry, variable or target of that name; the sentence lists what there is
+  kFerruleInvalidArgument = 1,  // a wrong name, rank, shape, dtype, dim, count or option
+  kFerruleNotFound = 2,         // no file, entry, variable or target of that name; the sentence lists what there is
   kFerruleOutOfMemory = 3,
   kFerruleIoError = 4,             // the operating system refused a read or a write; the sentence holds its reason
   kFerruleInvalidArtifact = 5,     // the artifact or checkpoint is truncated, edited or foreign
@@ -44,8 +45,8 @@ typedef enum FerruleStatusCode {
   kFerruleUnsupported = 7,         // no target that this machine supports
   kFerruleFailedPrecondition = 8,  // an earlier run failed after it had begun to change variables: load or reset
   kFerruleCancelled = 9,
-  kFerruleKernelError = 10,        // a kernel refused a value, e.g. an index out of range
-  kFerruleInternal = 11            // a bug in Ferrule
+  kFerruleKernelError = 10,  // a kernel refused a value, e.g. an index out of range
+  kFerruleInternal = 11      // a bug in Ferrule
 } FerruleStatusCode;
 
 typedef struct FerruleStatus FerruleStatus;
@@ -65,9 +66,9 @@ typedef struct FerruleDataType {
   uint16_t lanes;
 } FerruleDataType;
 
-// A dense row-major array. As an input of a run: `data`, `dtype`, `rank` and `shape` are the caller's and are only read.
-// As an output of a run: either `data` is a buffer of the caller with room for `byte_size` bytes, or `data` is null, and
-// the run points it to memory of the session that stays valid until the session's next run. The run then sets
+// A dense row-major array. As an input of a run: `data`, `dtype`, `rank` and `shape` are the caller's and are only
+// read. As an output of a run: either `data` is a buffer of the caller with room for `byte_size` bytes, or `data` is
+// null, and the run points it to memory of the session that stays valid until the session's next run. The run then sets
 // dtype, rank, shape and byte_size; `shape` stays valid until the session's next run.
 typedef struct FerruleTensor {
   size_t struct_size;
@@ -87,8 +88,9 @@ typedef struct FerruleAllocator {
   void (*release)(void* context, void* memory, uint64_t byte_size);
 } FerruleAllocator;
 
-// A thread pool of the caller. parallel_for calls body(body_context, i) once for every i in [0, count), in any order and on
-// any threads, and returns when all have returned. `count` is at most thread_count. Results do not depend on either.
+// A thread pool of the caller. parallel_for calls body(body_context, i) once for every i in [0, count), in any order
+// and on any threads, and returns when all have returned. `count` is at most thread_count. Results do not depend on
+// either.
 typedef struct FerruleThreadPool {
   size_t struct_size;
   void* context;
@@ -154,7 +156,7 @@ typedef struct FerruleEntryInfo {
   uint32_t input_count;
   uint32_t output_count;
   uint32_t dim_count;
-  uint32_t assigned_count;  // how many variables the entry assigns: 0 for pure inference
+  uint32_t assigned_count;     // how many variables the entry assigns: 0 for pure inference
   uint64_t peak_bytes;         // of the planned arena
   uint64_t lower_bound_bytes;  // no order of the entry's instructions can do with less
   uint64_t naive_bytes;        // every buffer apart
@@ -197,7 +199,7 @@ typedef struct FerruleVariableInfo {
   const int64_t* shape;  // logical
   uint64_t byte_size;    // of the logical row-major values
   int32_t trainable;
-  int32_t assigned;      // 1: some entry assigns it, so each session has its own copy
+  int32_t assigned;  // 1: some entry assigns it, so each session has its own copy
   uint32_t alias_count;
   const char* const* aliases;  // other names by which it may be asked for
 } FerruleVariableInfo;
@@ -216,10 +218,10 @@ typedef struct FerruleSessionOptions {
   // 0: as many as the CPUs that this process may use; 1: the calling thread only, no other thread is ever started.
   // Ignored when a thread pool is given.
   uint32_t thread_count;
-  const char* target;            // null: the best that this machine supports
-  FerruleSession* share;         // null, or a session of the same program whose variables this one uses
-  const FerruleAllocator* allocator;      // null: the C library's
-  const FerruleThreadPool* thread_pool;   // null: the library's own, one for all sessions of the process
+  const char* target;                    // null: the best that this machine supports
+  FerruleSession* share;                 // null, or a session of the same program whose variables this one uses
+  const FerruleAllocator* allocator;     // null: the C library's
+  const FerruleThreadPool* thread_pool;  // null: the library's own, one for all sessions of the process
 } FerruleSessionOptions;
 
 // Allocates everything that running needs: the arena, threads x scratch, private copies of assigned variables.
@@ -230,12 +232,12 @@ FERRULE_API void ferrule_session_release(FerruleSession* session);
 
 typedef struct FerruleSessionInfo {
   size_t struct_size;
-  const char* target;      // the one chosen
+  const char* target;  // the one chosen
   uint32_t thread_count;
-  uint64_t arena_bytes;    // allocated
-  uint64_t scratch_bytes;  // allocated, all threads together
-  uint64_t variable_bytes; // private copies of variables
-  int32_t state_complete;  // 0: runs are refused until load_checkpoint or reset
+  uint64_t arena_bytes;     // allocated
+  uint64_t scratch_bytes;   // allocated, all threads together
+  uint64_t variable_bytes;  // private copies of variables
+  int32_t state_complete;   // 0: runs are refused until load_checkpoint or reset
 } FerruleSessionInfo;
 FERRULE_API FerruleStatus* ferrule_session_info(const FerruleSession* session, FerruleSessionInfo* out_info);
 
@@ -245,8 +247,8 @@ FERRULE_API FerruleStatus* ferrule_session_info(const FerruleSession* session, F
 // A failure after the first change of a variable, also a cancelled run, leaves the state incomplete.
 FERRULE_API FerruleStatus* ferrule_session_run(FerruleSession* session, const char* entry, const FerruleTensor* inputs,
                                                uint32_t input_count, FerruleTensor* outputs, uint32_t output_count);
-// Checks the inputs as a run does, and sets dtype, rank, shape and byte_size of the outputs; `data` is not touched. Shapes
-// stay valid until the next call for this session.
+// Checks the inputs as a run does, and sets dtype, rank, shape and byte_size of the outputs; `data` is not touched.
+// Shapes stay valid until the next call for this session.
 FERRULE_API FerruleStatus* ferrule_session_output_shapes(FerruleSession* session, const char* entry,
                                                          const FerruleTensor* inputs, uint32_t input_count,
                                                          FerruleTensor* outputs, uint32_t output_count);

@@ -6,8 +6,8 @@
 //   ferrule::Tensor loss;
 //   ferrule::Status status = session->run("train_step", {image, label}, {&loss});
 //
-// What can fail returns a Status, or a Result that holds a value or a Status; both convert to bool (true: ok). Objects own
-// what they name and move, but do not copy. The rules on threads and lifetimes are those of ferrule.h.
+// What can fail returns a Status, or a Result that holds a value or a Status; both convert to bool (true: ok). Objects
+// own what they name and move, but do not copy. The rules on threads and lifetimes are those of ferrule.h.
 #ifndef FERRULE_RUNTIME_API_FERRULE_HPP_
 #define FERRULE_RUNTIME_API_FERRULE_HPP_
 
@@ -66,27 +66,49 @@ class [[nodiscard]] Result {
 template <typename T>
 struct DataTypeOf;
 template <>
-struct DataTypeOf<double> { static constexpr FerruleDataType value{2, 64, 1}; };
+struct DataTypeOf<double> {
+  static constexpr FerruleDataType value{2, 64, 1};
+};
 template <>
-struct DataTypeOf<float> { static constexpr FerruleDataType value{2, 32, 1}; };
+struct DataTypeOf<float> {
+  static constexpr FerruleDataType value{2, 32, 1};
+};
 template <>
-struct DataTypeOf<int64_t> { static constexpr FerruleDataType value{0, 64, 1}; };
+struct DataTypeOf<int64_t> {
+  static constexpr FerruleDataType value{0, 64, 1};
+};
 template <>
-struct DataTypeOf<int32_t> { static constexpr FerruleDataType value{0, 32, 1}; };
+struct DataTypeOf<int32_t> {
+  static constexpr FerruleDataType value{0, 32, 1};
+};
 template <>
-struct DataTypeOf<int16_t> { static constexpr FerruleDataType value{0, 16, 1}; };
+struct DataTypeOf<int16_t> {
+  static constexpr FerruleDataType value{0, 16, 1};
+};
 template <>
-struct DataTypeOf<int8_t> { static constexpr FerruleDataType value{0, 8, 1}; };
+struct DataTypeOf<int8_t> {
+  static constexpr FerruleDataType value{0, 8, 1};
+};
 template <>
-struct DataTypeOf<uint64_t> { static constexpr FerruleDataType value{1, 64, 1}; };
+struct DataTypeOf<uint64_t> {
+  static constexpr FerruleDataType value{1, 64, 1};
+};
 template <>
-struct DataTypeOf<uint32_t> { static constexpr FerruleDataType value{1, 32, 1}; };
+struct DataTypeOf<uint32_t> {
+  static constexpr FerruleDataType value{1, 32, 1};
+};
 template <>
-struct DataTypeOf<uint16_t> { static constexpr FerruleDataType value{1, 16, 1}; };
+struct DataTypeOf<uint16_t> {
+  static constexpr FerruleDataType value{1, 16, 1};
+};
 template <>
-struct DataTypeOf<uint8_t> { static constexpr FerruleDataType value{1, 8, 1}; };
+struct DataTypeOf<uint8_t> {
+  static constexpr FerruleDataType value{1, 8, 1};
+};
 template <>
-struct DataTypeOf<bool> { static constexpr FerruleDataType value{6, 8, 1}; };
+struct DataTypeOf<bool> {
+  static constexpr FerruleDataType value{6, 8, 1};
+};
 
 // An owned dense row-major array.
 class Tensor {
@@ -263,7 +285,8 @@ class Session {
   }
 
   // Inputs and outputs in the entry's order; the outputs get dtype, shape and values.
-  Status run(const std::string& entry, std::initializer_list<TensorView> inputs, std::initializer_list<Tensor*> outputs) {
+  Status run(const std::string& entry, std::initializer_list<TensorView> inputs,
+             std::initializer_list<Tensor*> outputs) {
     return run(entry, inputs.begin(), inputs.size(), outputs.begin(), outputs.size());
   }
   Status run(const std::string& entry, const std::vector<TensorView>& inputs, const std::vector<Tensor*>& outputs) {
@@ -307,7 +330,8 @@ class Session {
     for (size_t i = 0; i < input_count; ++i) in.push_back(inputs[i].c());
     for (FerruleTensor& tensor : out) tensor.struct_size = sizeof(tensor);
     const auto in_count = static_cast<uint32_t>(input_count), out_count = static_cast<uint32_t>(output_count);
-    Status status(ferrule_session_output_shapes(session_.get(), entry.c_str(), in.data(), in_count, out.data(), out_count));
+    Status status(
+        ferrule_session_output_shapes(session_.get(), entry.c_str(), in.data(), in_count, out.data(), out_count));
     if (!status) return status;
     for (size_t i = 0; i < output_count; ++i) {
       Tensor& tensor = *outputs[i];

@@ -47,7 +47,8 @@ Status describe_tensors(FerruleProgram& tables) {
     tables.first_tensor[e] = count;
     count += entry.inputs()->size() + entry.outputs()->size();
   }
-  FERRULE_RETURN_IF_ERROR(tables.tensor_shapes.allocate(allocator, size_t{count} * kMaximumRank, "the table of shapes"));
+  FERRULE_RETURN_IF_ERROR(
+      tables.tensor_shapes.allocate(allocator, size_t{count} * kMaximumRank, "the table of shapes"));
   FERRULE_RETURN_IF_ERROR(
       tables.tensor_texts.allocate(allocator, size_t{count} * kShapeTextBytes, "the table of shapes"));
   uint32_t tensor = 0;

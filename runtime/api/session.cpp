@@ -112,7 +112,8 @@ FerruleStatus* ferrule_session_create(FerruleProgram* program, const FerruleSess
   if (known.allocator != nullptr) {
     if (known.allocator->allocate == nullptr || known.allocator->release == nullptr)
       return to_c(invalid_argument("the caller's allocator lacks `allocate` or `release`"));
-    session_options.allocator = {allocate_from_caller, return_to_caller, const_cast<FerruleAllocator*>(known.allocator)};
+    session_options.allocator = {allocate_from_caller, return_to_caller,
+                                 const_cast<FerruleAllocator*>(known.allocator)};
   }
   ThreadPoolInterface pool{};
   if (known.thread_pool != nullptr) {
@@ -185,8 +186,7 @@ FerruleStatus* ferrule_session_save_checkpoint(FerruleSession* session, const ch
 FerruleStatus* ferrule_session_load_checkpoint(FerruleSession* session, const char* path,
                                                FerruleTrainingPosition* out_position) {
   TrainingPosition inner;
-  const Status status =
-      load_checkpoint(session->session->variables(), path, &inner, session->session->allocator());
+  const Status status = load_checkpoint(session->session->variables(), path, &inner, session->session->allocator());
   if (status.ok() && out_position != nullptr) {
     FerruleTrainingPosition position{};
     position.seed = inner.seed;

@@ -95,7 +95,8 @@ TEST_CASE("an entry computes, for any allowed batch, with 1, 2 and 3 threads") {
       check_ok(session.run("predict", {rows(batch)}, {&y}));
       CHECK(y.shape() == std::vector<int64_t>{batch, 4});
       std::vector<float> wanted;
-      for (int64_t i = 0; i < batch * 4; ++i) wanted.push_back(2 * static_cast<float>(i) + 1 + static_cast<float>(i % 4));
+      for (int64_t i = 0; i < batch * 4; ++i)
+        wanted.push_back(2 * static_cast<float>(i) + 1 + static_cast<float>(i % 4));
       CHECK(floats(y) == wanted);
     }
   }
@@ -206,7 +207,8 @@ TEST_CASE("outputs: the caller's buffer, a view of the session's memory, and wha
              contains("16 bytes") && contains("32") && contains("y"));
   output.data = input.data;
   output.byte_size = input.byte_size;
-  CHECK_THAT(Status(ferrule_session_run(session.c(), "predict", &input, 1, &output, 1)).message(), contains("overlaps"));
+  CHECK_THAT(Status(ferrule_session_run(session.c(), "predict", &input, 1, &output, 1)).message(),
+             contains("overlaps"));
   FerruleTensor forgotten{};
   CHECK_THAT(Status(ferrule_session_run(session.c(), "predict", &input, 1, &forgotten, 1)).message(),
              contains("struct_size"));

@@ -39,13 +39,20 @@ class ShapeTextWriter {
       }
       case schema::ExpressionKind_dim:
         return append(entry_.dims()->Get(static_cast<uint32_t>(node.value()))->name()->c_str());
-      case schema::ExpressionKind_add: return binary(node, " + ", 1, binding, depth);
-      case schema::ExpressionKind_subtract: return binary(node, " - ", 1, binding, depth);
-      case schema::ExpressionKind_multiply: return binary(node, "*", 2, binding, depth);
-      case schema::ExpressionKind_floor_divide: return binary(node, "//", 2, binding, depth);
-      case schema::ExpressionKind_modulo: return binary(node, "%", 2, binding, depth);
-      case schema::ExpressionKind_minimum: return function(node, "min(", depth);
-      case schema::ExpressionKind_maximum: return function(node, "max(", depth);
+      case schema::ExpressionKind_add:
+        return binary(node, " + ", 1, binding, depth);
+      case schema::ExpressionKind_subtract:
+        return binary(node, " - ", 1, binding, depth);
+      case schema::ExpressionKind_multiply:
+        return binary(node, "*", 2, binding, depth);
+      case schema::ExpressionKind_floor_divide:
+        return binary(node, "//", 2, binding, depth);
+      case schema::ExpressionKind_modulo:
+        return binary(node, "%", 2, binding, depth);
+      case schema::ExpressionKind_minimum:
+        return function(node, "min(", depth);
+      case schema::ExpressionKind_maximum:
+        return function(node, "max(", depth);
     }
   }
 

@@ -10,7 +10,7 @@
 namespace ferrule::runtime {
 
 struct DataTypeNames {
-  uint8_t code, bits;       // as in DLPack
+  uint8_t code, bits;  // as in DLPack
   const char* name;
   const char* safetensors;  // null: the format has no such type
   const char* npy;          // null: the format has no such type

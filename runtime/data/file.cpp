@@ -62,8 +62,9 @@ Status AtomicFile::create(const char* path) {
   return status;
 }
 
-// Opens the partial file and locks it. The lock ends with its owner, so a killed writer leaves none behind. Between open and
-// lock the owner may have renamed the file to its final name; then it must not be touched, and the next try makes a new one.
+// Opens the partial file and locks it. The lock ends with its owner, so a killed writer leaves none behind. Between
+// open and lock the owner may have renamed the file to its final name; then it must not be touched, and the next try
+// makes a new one.
 Status AtomicFile::lock_partial() {
   for (int attempt = 0; attempt < 16; ++attempt) {
     descriptor_ = ::open(partial_, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);

@@ -32,8 +32,8 @@ class MappedFile {
 
 // Writes `path` so that after a crash, a full disk or a kill at any byte it holds the old contents or the new ones.
 //
-// The bytes go to `path`.partial, which commit() syncs and renames; an abandoned one is overwritten by the next writer. Two
-// writers of one path at the same time: the second is refused.
+// The bytes go to `path`.partial, which commit() syncs and renames; an abandoned one is overwritten by the next writer.
+// Two writers of one path at the same time: the second is refused.
 class AtomicFile {
  public:
   AtomicFile() = default;

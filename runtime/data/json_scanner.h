@@ -1,5 +1,5 @@
-// The small part of JSON that a safetensors header needs: punctuation, strings and unsigned integers, one after the other
-// from untrusted text. Never reads past the end, never recurses.
+// The small part of JSON that a safetensors header needs: punctuation, strings and unsigned integers, one after the
+// other from untrusted text. Never reads past the end, never recurses.
 #ifndef FERRULE_RUNTIME_DATA_JSON_SCANNER_H_
 #define FERRULE_RUNTIME_DATA_JSON_SCANNER_H_
 
@@ -10,8 +10,8 @@ namespace ferrule::runtime {
 
 class JsonScanner {
  public:
-  // `pool` receives the strings and has room for `size` bytes: a decoded string with its closing zero is shorter than the
-  // quoted one.
+  // `pool` receives the strings and has room for `size` bytes: a decoded string with its closing zero is shorter than
+  // the quoted one.
   JsonScanner(const char* text, size_t size, char* pool) : next_(text), end_(text + size), pool_(pool) {}
 
   // Skips white space; takes the character if it is the next one.

@@ -1,8 +1,8 @@
 // The safetensors container: named tensors behind a JSON header, written and read.
 //
-// File: 8 bytes header length (little endian), the header (a JSON object, padded with spaces to a multiple of 8), then the
-// data of all tensors without gaps. The reader trusts nothing: header and tensors are bounds-checked, sizes must equal
-// dtype x shape, tensors must tile the data exactly, names must be unique.
+// File: 8 bytes header length (little endian), the header (a JSON object, padded with spaces to a multiple of 8), then
+// the data of all tensors without gaps. The reader trusts nothing: header and tensors are bounds-checked, sizes must
+// equal dtype x shape, tensors must tile the data exactly, names must be unique.
 #ifndef FERRULE_RUNTIME_DATA_SAFETENSORS_H_
 #define FERRULE_RUNTIME_DATA_SAFETENSORS_H_
 
@@ -42,7 +42,7 @@ class SafetensorsReader {
 
  private:
   friend class SafetensorsParser;
-  Array<char> text_;           // all strings, each ended by a zero
+  Array<char> text_;  // all strings, each ended by a zero
   Array<int64_t> shape_pool_;
   Array<NamedTensor> tensors_;
   Array<MetadataPair> metadata_;
@@ -51,8 +51,8 @@ class SafetensorsReader {
 };
 
 // Writes the tensors in an order of its own (by falling element size, so that all are aligned); `fill` is called once a
-// tensor to put its values into a buffer of byte_size bytes. `data` of the tensors is not used. The file is replaced in one
-// step (AtomicFile).
+// tensor to put its values into a buffer of byte_size bytes. `data` of the tensors is not used. The file is replaced in
+// one step (AtomicFile).
 using FillTensor = Status (*)(void* context, size_t index, void* out_data);
 Status write_safetensors(const char* path, const NamedTensor* tensors, size_t count, const MetadataPair* metadata,
                          size_t metadata_count, FillTensor fill, void* context, const Allocator& allocator);

@@ -169,7 +169,8 @@ Status SafetensorsReader::parse(const uint8_t* bytes, uint64_t byte_size, const 
   uint64_t header_size = 0;
   if (byte_size < 8) return invalid(path, "it is shorter than 8 bytes");
   memcpy(&header_size, bytes, 8);
-  if (header_size > byte_size - 8) return invalid(path, "its header is longer than the file: truncated, or another format");
+  if (header_size > byte_size - 8)
+    return invalid(path, "its header is longer than the file: truncated, or another format");
   const char* header = reinterpret_cast<const char*>(bytes + 8);
   const uint8_t* data = bytes + 8 + header_size;
   const uint64_t data_size = byte_size - 8 - header_size;

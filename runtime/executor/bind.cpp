@@ -131,15 +131,15 @@ Status Session::bind_outputs(const schema::Entry& entry, TensorRef* outputs) {
   return views ? view_outputs(entry, outputs) : Status();
 }
 
-// Lays the outputs that have no buffer of the caller into output_views_, which grows only when they need more than ever.
+// Lays the outputs that have no buffer of the caller into output_views_, which grows only when they need more than
+// ever.
 Status Session::view_outputs(const schema::Entry& entry, TensorRef* outputs) {
   uint64_t total = 0;
   for (uint32_t i = 0; i < entry.outputs()->size(); ++i) {
     uint64_t rounded;
     if (outputs[i].data != nullptr) continue;
     if (!checked_align(outputs[i].byte_size, kBlockAlignment, &rounded) || !checked_add(total, rounded, &total))
-      return Status::error(StatusCode::kOutOfMemory, "out of memory: the outputs of entry '%s'",
-                           entry.name()->c_str());
+      return Status::error(StatusCode::kOutOfMemory, "out of memory: the outputs of entry '%s'", entry.name()->c_str());
   }
   if (total == 0) total = kBlockAlignment;  // so that the view of an empty output is not null
   if (total > output_views_.byte_size()) FERRULE_RETURN_IF_ERROR(output_views_.allocate(allocator_, total, "outputs"));
@@ -158,9 +158,8 @@ Status Session::check_overlap(const schema::Entry& entry, const TensorRef* input
     const char* name = entry.outputs()->Get(o)->name()->c_str();
     for (uint32_t i = 0; i < entry.inputs()->size(); ++i)
       if (overlap(outputs[o].data, outputs[o].byte_size, inputs[i].data, inputs[i].byte_size))
-        return Status::error(StatusCode::kInvalidArgument,
-                             "entry '%s': the buffer for output '%s' overlaps input '%s'", entry.name()->c_str(), name,
-                             entry.inputs()->Get(i)->name()->c_str());
+        return Status::error(StatusCode::kInvalidArgument, "entry '%s': the buffer for output '%s' overlaps input '%s'",
+                             entry.name()->c_str(), name, entry.inputs()->Get(i)->name()->c_str());
     for (uint32_t other = 0; other < o; ++other)
       if (overlap(outputs[o].data, outputs[o].byte_size, outputs[other].data, outputs[other].byte_size))
         return Status::error(StatusCode::kInvalidArgument, "entry '%s': the buffers for outputs '%s' and '%s' overlap",
@@ -175,11 +174,21 @@ void Session::bind_buffers(const schema::Entry& entry, const TensorRef* inputs, 
     const uint32_t index = buffer.index();
     const void* base = nullptr;
     switch (buffer.storage()) {
-      case schema::Storage_arena: base = arena_.data() + arena_offsets_[index] + buffer.offset(); break;
-      case schema::Storage_variable: base = variables_->data(index); break;
-      case schema::Storage_constant: base = program_->constant(index); break;
-      case schema::Storage_input: base = inputs[index].data; break;
-      case schema::Storage_output: base = outputs[index].data; break;
+      case schema::Storage_arena:
+        base = arena_.data() + arena_offsets_[index] + buffer.offset();
+        break;
+      case schema::Storage_variable:
+        base = variables_->data(index);
+        break;
+      case schema::Storage_constant:
+        base = program_->constant(index);
+        break;
+      case schema::Storage_input:
+        base = inputs[index].data;
+        break;
+      case schema::Storage_output:
+        base = outputs[index].data;
+        break;
     }
     buffers_[b] = static_cast<uint8_t*>(const_cast<void*>(base));
   }

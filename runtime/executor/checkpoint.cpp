@@ -114,11 +114,11 @@ ShapeText shape_text(const Sizes& sizes, uint32_t rank) {
 
 Status check_tensor(const NamedTensor& tensor, const schema::Variable& variable, const char* path) {
   if (same_type(tensor.dtype, *variable.dtype()) && same_shape(tensor, variable)) return Status();
-  return Status::error(StatusCode::kInvalidArtifact,
-                       "checkpoint '%s' is of another model: variable '%s' is %s [%s] there, but %s [%s] in the program",
-                       path, variable.name()->c_str(), data_type_name(tensor.dtype),
-                       shape_text(tensor.shape, tensor.rank).text, data_type_name(*variable.dtype()),
-                       shape_text(*variable.shape(), variable.shape()->size()).text);
+  return Status::error(
+      StatusCode::kInvalidArtifact,
+      "checkpoint '%s' is of another model: variable '%s' is %s [%s] there, but %s [%s] in the program", path,
+      variable.name()->c_str(), data_type_name(tensor.dtype), shape_text(tensor.shape, tensor.rank).text,
+      data_type_name(*variable.dtype()), shape_text(*variable.shape(), variable.shape()->size()).text);
 }
 
 TrainingPosition read_position(const SafetensorsReader& file) {
@@ -146,8 +146,8 @@ Status save_checkpoint(VariableStore& variables, const char* path, const Trainin
     const schema::Variable& variable = *table.Get(v);
     int64_t* shape = shapes.data() + size_t{v} * kMaximumRank;
     for (uint32_t axis = 0; axis < variable.shape()->size(); ++axis) shape[axis] = variable.shape()->Get(axis);
-    tensors[v] = NamedTensor{variable.name()->c_str(), *variable.dtype(),  variable.shape()->size(),
-                             shape,                    nullptr,            logical_byte_size(variable)};
+    tensors[v] = NamedTensor{variable.name()->c_str(),   *variable.dtype(), variable.shape()->size(), shape, nullptr,
+                             logical_byte_size(variable)};
   }
   char numbers[kPositionFieldCount][24];
   MetadataPair metadata[1 + kPositionFieldCount] = {{kFormatKey, kFormat}};

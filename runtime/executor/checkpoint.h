@@ -1,7 +1,7 @@
 // Checkpoints: every variable of a store by name, as logical row-major values, and where the training stands.
 //
-// The file is a safetensors file, so every tool that reads those reads checkpoints; the position is in its metadata. It does
-// not depend on layout, target or thread count, and fits every compile of the same model.
+// The file is a safetensors file, so every tool that reads those reads checkpoints; the position is in its metadata. It
+// does not depend on layout, target or thread count, and fits every compile of the same model.
 #ifndef FERRULE_RUNTIME_EXECUTOR_CHECKPOINT_H_
 #define FERRULE_RUNTIME_EXECUTOR_CHECKPOINT_H_
 
@@ -19,13 +19,14 @@ struct TrainingPosition {
   uint64_t step = 0;    // runs of the training entry since the start
 };
 
-// Replaces `path` in one step. kFailedPrecondition when the state is incomplete: half a step is not worth keeping, and would
-// replace a checkpoint that is.
+// Replaces `path` in one step. kFailedPrecondition when the state is incomplete: half a step is not worth keeping, and
+// would replace a checkpoint that is.
 Status save_checkpoint(VariableStore& variables, const char* path, const TrainingPosition& position,
                        const Allocator& allocator);
 
-// Sets all variables or, on an error, none. kInvalidArtifact for a file that is broken or of another model: the sentence
-// lists missing and unexpected names, or the variable whose dtype or shape differs. A variable is also found by its aliases.
+// Sets all variables or, on an error, none. kInvalidArtifact for a file that is broken or of another model: the
+// sentence lists missing and unexpected names, or the variable whose dtype or shape differs. A variable is also found
+// by its aliases.
 Status load_checkpoint(VariableStore& variables, const char* path, TrainingPosition* out_position,
                        const Allocator& allocator);
 

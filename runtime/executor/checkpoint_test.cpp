@@ -1,7 +1,7 @@
 // Checkpoints through the C++ wrapper: round trips, other models, and saves that are cut short.
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -118,7 +118,8 @@ TEST_CASE("a checkpoint of another model is refused, names listed, and changes n
   description.variables[2].initial_value.resize(8);
   const Program reshaped = open(description);
   Session third = create(reshaped);
-  CHECK_THAT(third.load_checkpoint(path).message(), Contains("counter") && Contains("int32 []") && Contains("int32 [2]"));
+  CHECK_THAT(third.load_checkpoint(path).message(),
+             Contains("counter") && Contains("int32 []") && Contains("int32 [2]"));
 }
 
 TEST_CASE("missing, foreign and truncated checkpoints") {
@@ -138,8 +139,8 @@ TEST_CASE("missing, foreign and truncated checkpoints") {
   CHECK(session.info().state_complete == 1);
 }
 
-// Saves in a child process that may write `limit` bytes to a file: past it, the write fails (as on a full disk) or, with
-// `kill`, the child dies in the middle of the write. Returns the child's wait status.
+// Saves in a child process that may write `limit` bytes to a file: past it, the write fails (as on a full disk) or,
+// with `kill`, the child dies in the middle of the write. Returns the child's wait status.
 int save_with_limit(const Session& session, const std::string& path, rlim_t limit, bool kill) {
   const pid_t child = fork();
   if (child == 0) {

@@ -54,8 +54,9 @@ Status Session::execute(const schema::Entry& entry) {
   parallel_.end_run();
   if (!status.ok() && changed_state) {
     variables_->mark_incomplete();
-    status.append("; variables had been changed already, so the state is incomplete: load a checkpoint or reset the "
-                  "session");
+    status.append(
+        "; variables had been changed already, so the state is incomplete: load a checkpoint or reset the "
+        "session");
   }
   return status;
 }

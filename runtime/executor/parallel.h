@@ -24,8 +24,8 @@ class Parallel {
   Parallel(const Parallel&) = delete;
   Parallel& operator=(const Parallel&) = delete;
 
-  // thread_count 0: as many as there are CPUs for this process. `borrowed` may be null. kInvalidArgument for more threads
-  // than ThreadPool::kMaxThreads, kOutOfMemory if the system starts no more threads.
+  // thread_count 0: as many as there are CPUs for this process. `borrowed` may be null. kInvalidArgument for more
+  // threads than ThreadPool::kMaxThreads, kOutOfMemory if the system starts no more threads.
   Status initialize(uint32_t thread_count, const ThreadPoolInterface* borrowed);
 
   uint32_t thread_count() const { return thread_count_; }

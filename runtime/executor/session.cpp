@@ -66,8 +66,8 @@ Status Session::allocate_arenas() {
   if (program.scratch_bytes() != 0) {
     if (!checked_align(program.scratch_bytes() + kBlockAlignment, kBlockAlignment, &scratch_stride_) ||
         !checked_multiply(scratch_stride_, uint64_t{thread_count()}, &scratch_total))
-      return Status::error(StatusCode::kOutOfMemory, "out of memory: %u threads x %llu bytes of scratch", thread_count(),
-                           static_cast<unsigned long long>(program.scratch_bytes()));
+      return Status::error(StatusCode::kOutOfMemory, "out of memory: %u threads x %llu bytes of scratch",
+                           thread_count(), static_cast<unsigned long long>(program.scratch_bytes()));
     FERRULE_RETURN_IF_ERROR(scratch_.allocate(allocator_, scratch_total, "the scratch of all threads"));
   }
   return Status();

@@ -1,8 +1,8 @@
 // A session: a program bound to memory and threads, ready to run its entries any number of times.
 //
-// create() allocates all that running needs: the arenas (one block, as long as the longest entry needs), threads x scratch,
-// private variables, and tables as large as the largest entry. run() binds the dims, checks the call, and executes the
-// plan's instructions; it allocates nothing. Not thread-safe, except cancel().
+// create() allocates all that running needs: the arenas (one block, as long as the longest entry needs), threads x
+// scratch, private variables, and tables as large as the largest entry. run() binds the dims, checks the call, and
+// executes the plan's instructions; it allocates nothing. Not thread-safe, except cancel().
 #ifndef FERRULE_RUNTIME_EXECUTOR_SESSION_H_
 #define FERRULE_RUNTIME_EXECUTOR_SESSION_H_
 
@@ -18,8 +18,8 @@
 
 namespace ferrule::runtime {
 
-// A dense row-major array of the caller. As an output, `data` null asks for a view of the session's memory, and run() sets
-// everything; `shape` then points into the session. Both stay valid until the next run.
+// A dense row-major array of the caller. As an output, `data` null asks for a view of the session's memory, and run()
+// sets everything; `shape` then points into the session. Both stay valid until the next run.
 struct TensorRef {
   void* data = nullptr;
   uint64_t byte_size = 0;  // of an input: at least what its shape needs; of an output: the room in `data`
@@ -29,9 +29,9 @@ struct TensorRef {
 };
 
 struct SessionOptions {
-  uint32_t thread_count = 0;           // 0: as many as there are CPUs for this process
-  const char* target = nullptr;        // null: the best that this machine supports
-  VariableStore* share = nullptr;      // null: variables of its own
+  uint32_t thread_count = 0;       // 0: as many as there are CPUs for this process
+  const char* target = nullptr;    // null: the best that this machine supports
+  VariableStore* share = nullptr;  // null: variables of its own
   Allocator allocator = system_allocator();
   const ThreadPoolInterface* thread_pool = nullptr;  // null: the process's pool
 };
@@ -42,8 +42,8 @@ class Session {
   // Frees the session. Null is allowed.
   static void destroy(Session* session);
 
-  // `inputs` and `outputs` in the entry's order. Errors: kInvalidArgument (names the entry, tensor, dim, value and what is
-  // allowed; nothing has happened), kFailedPrecondition (incomplete state), kKernelError, kCancelled.
+  // `inputs` and `outputs` in the entry's order. Errors: kInvalidArgument (names the entry, tensor, dim, value and what
+  // is allowed; nothing has happened), kFailedPrecondition (incomplete state), kKernelError, kCancelled.
   Status run(uint32_t entry, const TensorRef* inputs, uint32_t input_count, TensorRef* outputs, uint32_t output_count);
   // The checks of run(), and dtype, rank, shape and byte_size of the outputs; `data` is left alone.
   Status output_shapes(uint32_t entry, const TensorRef* inputs, uint32_t input_count, TensorRef* outputs,
@@ -104,23 +104,23 @@ class Session {
 
   MemoryBlock arena_;
   MemoryBlock scratch_;
-  MemoryBlock output_views_;           // where outputs without a buffer of the caller go
-  uint64_t scratch_stride_ = 0;        // bytes from one thread's scratch to the next
-  Array<uint64_t> arena_offsets_;      // one an arena, into arena_
+  MemoryBlock output_views_;       // where outputs without a buffer of the caller go
+  uint64_t scratch_stride_ = 0;    // bytes from one thread's scratch to the next
+  Array<uint64_t> arena_offsets_;  // one an arena, into arena_
   Array<FerruleKernelFunction> kernels_;
-  Array<ChunkError> errors_;           // one a thread
+  Array<ChunkError> errors_;  // one a thread
 
   // Tables of the call in progress, as long as the largest entry needs.
   static constexpr uint32_t kNoEntry = UINT32_MAX;
-  uint32_t bound_entry_ = kNoEntry;    // whose dims and values the tables hold
+  uint32_t bound_entry_ = kNoEntry;  // whose dims and values the tables hold
   Array<int64_t> dims_;
-  Array<int64_t> values_;              // of the expressions
-  Array<uint8_t*> buffers_;            // base addresses
-  Array<Shape> shapes_;                // of the inputs
-  Array<int64_t> input_sizes_;         // the shapes of the bound call, kMaximumRank an input
+  Array<int64_t> values_;       // of the expressions
+  Array<uint8_t*> buffers_;     // base addresses
+  Array<Shape> shapes_;         // of the inputs
+  Array<int64_t> input_sizes_;  // the shapes of the bound call, kMaximumRank an input
   Array<uint32_t> input_ranks_;
-  Array<int64_t> output_sizes_;        // the shapes of the outputs, kMaximumRank an output
-  Array<void*> operands_;              // of one kernel call
+  Array<int64_t> output_sizes_;  // the shapes of the outputs, kMaximumRank an output
+  Array<void*> operands_;        // of one kernel call
   Array<int64_t> kernel_dims_;
 };
 

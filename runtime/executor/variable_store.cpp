@@ -52,8 +52,7 @@ Status VariableStore::initialize() {
   for (uint32_t v = 0; v < count; ++v) {
     if (!is_private_[v]) continue;
     uint64_t rounded;
-    if (!checked_align(description(v).byte_size(), kBlockAlignment, &rounded) ||
-        !checked_add(total, rounded, &total))
+    if (!checked_align(description(v).byte_size(), kBlockAlignment, &rounded) || !checked_add(total, rounded, &total))
       return Status::error(StatusCode::kOutOfMemory, "out of memory: the variables do not fit the address space");
   }
   FERRULE_RETURN_IF_ERROR(assigned_.allocate(allocator_, total, "the variables that the program assigns"));

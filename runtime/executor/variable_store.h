@@ -1,8 +1,8 @@
 // The variables of one or more sessions: where their values live, and whether they are complete.
 //
 // A variable that some entry assigns is private from the start; the others point into the program's read-only weights,
-// shared by all sessions and processes, until somebody sets them (copy on write). Sessions made with `share` hold the same
-// store. Runs of entries that assign nothing may overlap; everything that changes a value excludes all else.
+// shared by all sessions and processes, until somebody sets them (copy on write). Sessions made with `share` hold the
+// same store. Runs of entries that assign nothing may overlap; everything that changes a value excludes all else.
 #ifndef FERRULE_RUNTIME_EXECUTOR_VARIABLE_STORE_H_
 #define FERRULE_RUNTIME_EXECUTOR_VARIABLE_STORE_H_
 
@@ -61,10 +61,10 @@ class VariableStore {
   std::atomic<uint32_t> references_{1};
   std::atomic<bool> complete_{true};
   pthread_rwlock_t lock_ = PTHREAD_RWLOCK_INITIALIZER;
-  Array<const uint8_t*> values_;   // one a variable
-  Array<uint8_t*> copied_;         // one a variable: the copy that make_private made, or null
-  Array<uint8_t> is_private_;      // one a variable
-  MemoryBlock assigned_;           // all variables that entries assign, one after the other
+  Array<const uint8_t*> values_;  // one a variable
+  Array<uint8_t*> copied_;        // one a variable: the copy that make_private made, or null
+  Array<uint8_t> is_private_;     // one a variable
+  MemoryBlock assigned_;          // all variables that entries assign, one after the other
   uint64_t private_bytes_ = 0;
 };
 

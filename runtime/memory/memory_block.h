@@ -1,7 +1,7 @@
 // The large allocations of a session: arenas, scratch and variables.
 //
-// A block is owned, aligned for every vector width and a multiple of 64 bytes long, so that a kernel's full vector at the
-// end of a buffer stays inside it. Contents start uninitialised.
+// A block is owned, aligned for every vector width and a multiple of 64 bytes long, so that a kernel's full vector at
+// the end of a buffer stays inside it. Contents start uninitialised.
 #ifndef FERRULE_RUNTIME_MEMORY_MEMORY_BLOCK_H_
 #define FERRULE_RUNTIME_MEMORY_MEMORY_BLOCK_H_
 

@@ -1,5 +1,5 @@
-// Hand-made kernels for the runtime's tests, built by clang and lld to a flat position-independent image as the compiler
-// makes them. The table in front holds each kernel's position in the image.
+// Hand-made kernels for the runtime's tests, built by clang and lld to a flat position-independent image as the
+// compiler makes them. The table in front holds each kernel's position in the image.
 #include "kernels/base/kernel_args.h"
 
 enum { kColumns = 4 };

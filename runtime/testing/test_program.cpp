@@ -243,8 +243,8 @@ void describe_kernels(ProgramDescription& program, const char* kernels) {
     const char* name;
     uint32_t operands, scratch_bytes;
   };
-  constexpr Shape kShapes[] = {{"affine", 3, 0},      {"accumulate", 3, 0}, {"sum", 2, 16},
-                               {"check_index", 2, 0}, {"halve", 2, 0},      {"thread_of_row", 1, 0},
+  constexpr Shape kShapes[] = {{"affine", 3, 0},        {"accumulate", 3, 0}, {"sum", 2, 16},
+                               {"check_index", 2, 0},   {"halve", 2, 0},      {"thread_of_row", 1, 0},
                                {"count_positive", 2, 0}};
   const std::vector<uint8_t> image = read_file(kernels);
   for (size_t k = 0; k < static_cast<size_t>(TestKernel::kCount); ++k) {

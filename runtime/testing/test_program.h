@@ -1,7 +1,8 @@
 // A small program for the runtime's tests, made with the artifact writer and hand-made kernels: no compiler.
 //
-// dim batch in [1, 8]; x is float32 [batch, 4]. Variables: w (float32 [4], starts at 1, 2, 3, 4, assigned by train and fail),
-// table (float32 [3, 2] in panels, starts at 10 .. 15, assigned by nobody, alias "weights"), counter (int32 [], 7).
+// dim batch in [1, 8]; x is float32 [batch, 4]. Variables: w (float32 [4], starts at 1, 2, 3, 4, assigned by train and
+// fail), table (float32 [3, 2] in panels, starts at 10 .. 15, assigned by nobody, alias "weights"), counter (int32 [],
+// 7).
 //   predict(x)        -> y = 2 x + w                          [batch, 4]
 //   train(x)          -> loss = sum of (2 x + w), then w += sum of x over the batch
 //   evaluate(x)       -> loss as in train; correct = the rows whose first element is positive, int32
@@ -21,7 +22,16 @@
 
 namespace ferrule::runtime::testing {
 
-enum class TestKernel : uint32_t { kAffine, kAccumulate, kSum, kCheckIndex, kHalve, kThreadOfRow, kCountPositive, kCount };
+enum class TestKernel : uint32_t {
+  kAffine,
+  kAccumulate,
+  kSum,
+  kCheckIndex,
+  kHalve,
+  kThreadOfRow,
+  kCountPositive,
+  kCount
+};
 
 // `kernels`: the image that //runtime/testing:test_kernels.bin is; the default is where a test finds it.
 serialize::ProgramDescription describe_test_program(const char* kernels = "runtime/testing/test_kernels.bin");

@@ -10,8 +10,8 @@ int fail(const std::string& sentence, int code) {
 }
 
 void print_help(const CommandHelp& help) {
-  std::printf("usage: ferrule-run %s\n\n%s\n\noptions:\n%s  --help                  print this\n\nexamples:\n%s", help.usage,
-              help.description, describe_options(*help.options).c_str(), help.examples);
+  std::printf("usage: ferrule-run %s\n\n%s\n\noptions:\n%s  --help                  print this\n\nexamples:\n%s",
+              help.usage, help.description, describe_options(*help.options).c_str(), help.examples);
 }
 
 bool parse_command(const std::vector<std::string>& arguments, const CommandHelp& help, Options* options,

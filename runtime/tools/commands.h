@@ -22,7 +22,8 @@ int run_command(const std::vector<std::string>& arguments);
 int train_command(const std::vector<std::string>& arguments);
 int info_command(const std::vector<std::string>& arguments);
 
-// ---- What they share -------------------------------------------------------------------------------------------------
+// ---- What they share
+// -------------------------------------------------------------------------------------------------
 
 // A sentence to stderr with the program's name in front; returns `code`.
 int fail(const std::string& sentence, int code = kFailure);
@@ -37,9 +38,11 @@ struct CommandHelp {
 void print_help(const CommandHelp& help);
 
 // Parses; false when the command ends here: *exit_code is set (--help, or a wrong command line).
-bool parse_command(const std::vector<std::string>& arguments, const CommandHelp& help, Options* options, int* exit_code);
+bool parse_command(const std::vector<std::string>& arguments, const CommandHelp& help, Options* options,
+                   int* exit_code);
 
-// The program and a session on it, as --threads and --target say. kSuccess, or the exit code after the error was printed.
+// The program and a session on it, as --threads and --target say. kSuccess, or the exit code after the error was
+// printed.
 int open_session(const Options& options, std::optional<Program>* out_program, std::optional<Session>* out_session);
 
 }  // namespace ferrule::tools

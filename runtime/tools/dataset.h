@@ -1,5 +1,5 @@
-// The samples of a safetensors file, as batches for an entry: one tensor of the file for each input, by name; the first axis
-// counts samples.
+// The samples of a safetensors file, as batches for an entry: one tensor of the file for each input, by name; the first
+// axis counts samples.
 #ifndef FERRULE_RUNTIME_TOOLS_DATASET_H_
 #define FERRULE_RUNTIME_TOOLS_DATASET_H_
 
@@ -12,8 +12,8 @@ namespace ferrule::tools {
 
 class Dataset {
  public:
-  // Empty when all is well, else a sentence that names the file and the tensor. Dtypes and the other axes are checked by the
-  // session when a batch runs.
+  // Empty when all is well, else a sentence that names the file and the tensor. Dtypes and the other axes are checked
+  // by the session when a batch runs.
   std::string open(const std::string& path, const Program& program, uint32_t entry);
 
   const std::string& path() const { return file_.path(); }

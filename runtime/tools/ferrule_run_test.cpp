@@ -119,7 +119,8 @@ TEST_CASE("run reads .npy and safetensors and writes both, the same values") {
   REQUIRE(write_npy_file(npy, x).empty());
   const std::string run = std::string("run ") + kArtifact + " --entry predict --threads 1 ";
   accepted(run + "--input x=" + npy + " --output " + folder);
-  CHECK_THAT(accepted(run + "--json --inputs " + data_file(3) + " --outputs " + outputs), Contains("\"entry\": \"predict\""));
+  CHECK_THAT(accepted(run + "--json --inputs " + data_file(3) + " --outputs " + outputs),
+             Contains("\"entry\": \"predict\""));
   TensorFile single, many;
   REQUIRE(single.open(folder + "/y.npy").empty());
   REQUIRE(many.open(outputs).empty());
@@ -162,8 +163,8 @@ TEST_CASE("samples that the dims refuse are left out, and that is said") {
     for (serialize::DimDescription& dim : entry.dims) dim = {dim.name, 4, 8, 4};
   const std::string artifact = temporary_path("multiple_of_4.fer"), checkpoint = temporary_path("left_out");
   runtime::testing::write_file(artifact, runtime::testing::to_artifact(description));
-  const std::string text = accepted("train " + artifact + " --entry train --batch 8 --no-shuffle --data " + data_file(19) +
-                                    " --checkpoint " + checkpoint);
+  const std::string text = accepted("train " + artifact + " --entry train --batch 8 --no-shuffle --data " +
+                                    data_file(19) + " --checkpoint " + checkpoint);
   CHECK_THAT(text, Contains("the last 3 samples are left out") && Contains("multiple"));
   // Samples 0 .. 15 add up to -1/4 as well.
   CHECK(variable(checkpoint, "w") == std::vector<float>{0.75, 1.75, 2.75, 3.75});
@@ -172,7 +173,8 @@ TEST_CASE("samples that the dims refuse are left out, and that is said") {
 TEST_CASE("SIGTERM ends a training with a checkpoint and exit code 130") {
   const std::string checkpoint = temporary_path("interrupted");
   const std::string command = "(runtime/tools/ferrule-run " + kTrain + "--epochs 1000000 --data " + data_file(19) +
-                              " --checkpoint " + checkpoint + " >/dev/null 2>&1 & pid=$!; sleep 0.5; kill -TERM $pid; wait $pid)";
+                              " --checkpoint " + checkpoint +
+                              " >/dev/null 2>&1 & pid=$!; sleep 0.5; kill -TERM $pid; wait $pid)";
   const int status = std::system(command.c_str());
   CHECK(WEXITSTATUS(status) == 130);
   const std::vector<float> w = variable(checkpoint, "w");

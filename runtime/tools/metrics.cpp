@@ -25,7 +25,8 @@ Metrics::Metrics(const Program& program, uint32_t entry) {
     const FerruleTensorInfo output = program.output(entry, i);
     const bool wide = output.dtype.bits == 32 || output.dtype.bits == 64;
     const bool mean = output.dtype.code == kFloat;
-    if (output.rank != 0 || !wide || (!mean && output.dtype.code != kInteger && output.dtype.code != kUnsigned)) continue;
+    if (output.rank != 0 || !wide || (!mean && output.dtype.code != kInteger && output.dtype.code != kUnsigned))
+      continue;
     bool& named = mean ? has_loss : has_accuracy;
     sums_.push_back({i, !mean, named ? output.name : mean ? "loss" : "accuracy", 0});
     named = true;

@@ -1,8 +1,8 @@
 // What an entry's outputs say about an epoch.
 //
-// A float output without axes is a mean over its batch, e.g. the loss: averaged over the epoch, each batch weighted by its
-// samples. An integer output without axes is a count, e.g. of correct answers: its sum is divided by the samples. The first
-// of each is called "loss" and "accuracy", others by the output's name. Outputs with axes are not looked at.
+// A float output without axes is a mean over its batch, e.g. the loss: averaged over the epoch, each batch weighted by
+// its samples. An integer output without axes is a count, e.g. of correct answers: its sum is divided by the samples.
+// The first of each is called "loss" and "accuracy", others by the output's name. Outputs with axes are not looked at.
 #ifndef FERRULE_RUNTIME_TOOLS_METRICS_H_
 #define FERRULE_RUNTIME_TOOLS_METRICS_H_
 

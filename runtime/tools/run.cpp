@@ -17,8 +17,9 @@ namespace {
 const std::vector<OptionSpec> kOptions = {
     {"--entry", "NAME", "the entry to run"},
     {"--inputs", "FILE", "a safetensors file that holds inputs by name; may be repeated"},
-    {"--input", "NAME=FILE", "one input from a .npy file, or from the tensor of that name in a safetensors file;\n"
-                             "may be repeated"},
+    {"--input", "NAME=FILE",
+     "one input from a .npy file, or from the tensor of that name in a safetensors file;\n"
+     "may be repeated"},
     {"--outputs", "FILE", "write all outputs to a safetensors file, by name"},
     {"--output", "FOLDER", "write every output to FOLDER/NAME.npy"},
     {"--checkpoint", "FILE", "use the variables of a checkpoint instead of the artifact's"},
@@ -145,7 +146,8 @@ void report(const Session& session, const std::string& entry, const std::vector<
   for (const NamedOutput& output : outputs) {
     Json shape = Json::array();
     for (const int64_t size : output.tensor->shape()) shape.add(size);
-    list.add(Json::object().add("name", output.name).add("dtype", type_name(output.tensor->dtype())).add("shape", shape));
+    list.add(
+        Json::object().add("name", output.name).add("dtype", type_name(output.tensor->dtype())).add("shape", shape));
   }
   const Json result = Json::object()
                           .add("entry", entry)

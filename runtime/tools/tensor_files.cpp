@@ -77,13 +77,13 @@ std::string TensorFile::open(const std::string& path) {
 }
 
 std::string TensorFile::open_safetensors() {
-  const runtime::Status status = storage_->reader.parse(storage_->file.data(), storage_->file.byte_size(), path_.c_str(),
-                                                        runtime::system_allocator());
+  const runtime::Status status = storage_->reader.parse(storage_->file.data(), storage_->file.byte_size(),
+                                                        path_.c_str(), runtime::system_allocator());
   if (!status.ok()) return status.message();
   for (size_t i = 0; i < storage_->reader.size(); ++i) {
     const runtime::NamedTensor& tensor = storage_->reader[i];
-    tensors_.push_back({tensor.name, to_c(tensor.dtype), {tensor.shape, tensor.shape + tensor.rank}, tensor.data,
-                        tensor.byte_size});
+    tensors_.push_back(
+        {tensor.name, to_c(tensor.dtype), {tensor.shape, tensor.shape + tensor.rank}, tensor.data, tensor.byte_size});
   }
   return "";
 }

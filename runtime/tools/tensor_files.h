@@ -54,7 +54,7 @@ struct NamedOutput {
 std::string write_safetensors_file(const std::string& path, const std::vector<NamedOutput>& outputs);
 std::string write_npy_file(const std::string& path, const Tensor& tensor);
 
-std::string type_name(FerruleDataType dtype);  // "float32"
+std::string type_name(FerruleDataType dtype);               // "float32"
 std::string shape_name(const std::vector<int64_t>& shape);  // "[64, 1, 8, 8]"
 
 }  // namespace ferrule::tools

@@ -18,13 +18,15 @@ namespace {
 
 const std::vector<OptionSpec> kOptions = {
     {"--entry", "NAME", "the training step (default: train_step)"},
-    {"--data", "FILE", "the samples: a safetensors file with a tensor for each input of the entry, by name;\n"
-                       "the first axis of each counts samples"},
+    {"--data", "FILE",
+     "the samples: a safetensors file with a tensor for each input of the entry, by name;\n"
+     "the first axis of each counts samples"},
     {"--evaluate", "NAME", "an entry to run over --test-data after every epoch"},
     {"--test-data", "FILE", "samples for --evaluate"},
     {"--epochs", "N", "how many (default 1); with --resume, those already done count"},
-    {"--batch", "N", "samples a step (default 64); the last step of an epoch takes what is left, if the entry\n"
-                     "allows so few"},
+    {"--batch", "N",
+     "samples a step (default 64); the last step of an epoch takes what is left, if the entry\n"
+     "allows so few"},
     {"--seed", "N", "of the shuffle (default 0)"},
     {"--shuffle", nullptr, "take the samples in a new order every epoch: the default"},
     {"--no-shuffle", nullptr, "take the samples in the file's order"},
@@ -37,12 +39,15 @@ const std::vector<OptionSpec> kOptions = {
 
 const CommandHelp kHelp = {
     "train ARTIFACT --data FILE [options]",
-    "Trains: runs an entry that assigns variables over all samples, epoch by epoch. The same seed gives the same network\n"
-    "bit for bit, with any number of threads and on any CPU. Float results without axes (the loss) are averaged over an\n"
+    "Trains: runs an entry that assigns variables over all samples, epoch by epoch. The same seed gives the same "
+    "network\n"
+    "bit for bit, with any number of threads and on any CPU. Float results without axes (the loss) are averaged over "
+    "an\n"
     "epoch, integer ones (a count of correct answers) are divided by the samples.",
     &kOptions,
     "  ferrule-run train net.fer --data train.safetensors --epochs 10 --checkpoint net.checkpoint\n"
-    "  ferrule-run train net.fer --data train.safetensors --evaluate evaluate --test-data test.safetensors --epochs 10 \\\n"
+    "  ferrule-run train net.fer --data train.safetensors --evaluate evaluate --test-data test.safetensors --epochs 10 "
+    "\\\n"
     "    --batch 64 --seed 1 --checkpoint net.checkpoint --threads 4\n"
     "  ferrule-run train net.fer --data train.safetensors --epochs 20 --checkpoint net.checkpoint --resume\n",
 };
@@ -128,9 +133,9 @@ std::string Trainer::resume(const Options& options) {
     return format("--seed is %llu, but checkpoint '%s' was made with %llu", static_cast<unsigned long long>(seed),
                   options_.checkpoint.c_str(), static_cast<unsigned long long>(position_.seed));
   if (position_.sample > training_.data.sample_count())
-    return format("checkpoint '%s' stands at sample %llu of an epoch, but '%s' holds only %llu", options_.checkpoint.c_str(),
-                  static_cast<unsigned long long>(position_.sample), training_.data.path().c_str(),
-                  static_cast<unsigned long long>(training_.data.sample_count()));
+    return format("checkpoint '%s' stands at sample %llu of an epoch, but '%s' holds only %llu",
+                  options_.checkpoint.c_str(), static_cast<unsigned long long>(position_.sample),
+                  training_.data.path().c_str(), static_cast<unsigned long long>(training_.data.sample_count()));
   return "";
 }
 
@@ -219,9 +224,9 @@ std::string Trainer::save() {
 }
 
 void Trainer::print_epoch(double seconds) const {
-  std::string line = format("epoch %*llu/%llu", static_cast<int>(std::to_string(options_.epochs).size()),
-                            static_cast<unsigned long long>(position_.epoch),
-                            static_cast<unsigned long long>(options_.epochs));
+  std::string line =
+      format("epoch %*llu/%llu", static_cast<int>(std::to_string(options_.epochs).size()),
+             static_cast<unsigned long long>(position_.epoch), static_cast<unsigned long long>(options_.epochs));
   for (const std::string& part : {describe(results_), describe(test_results_, "test ")})
     if (!part.empty()) line += "  " + part;
   std::FILE* const stream = options_.json ? stderr : stdout;
@@ -232,8 +237,8 @@ void Trainer::print_epoch(double seconds) const {
 void Trainer::report(double seconds) const {
   const FerruleSessionInfo info = session_.info();
   if (!options_.json) {
-    std::printf("%llu steps in %.2f s with %u threads on %s\n", static_cast<unsigned long long>(position_.step), seconds,
-                info.thread_count, info.target);
+    std::printf("%llu steps in %.2f s with %u threads on %s\n", static_cast<unsigned long long>(position_.step),
+                seconds, info.thread_count, info.target);
     if (!options_.checkpoint.empty()) std::printf("checkpoint: %s\n", options_.checkpoint.c_str());
     return;
   }

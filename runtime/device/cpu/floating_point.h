@@ -1,5 +1,5 @@
-// The floating-point state that every kernel runs in: round to nearest even, denormals kept (FTZ and DAZ off), no traps.
-// A caller may have set another state, and so may the owner of a thread pool that was lent to us.
+// The floating-point state that every kernel runs in: round to nearest even, denormals kept (FTZ and DAZ off), no
+// traps. A caller may have set another state, and so may the owner of a thread pool that was lent to us.
 #ifndef FERRULE_RUNTIME_DEVICE_CPU_FLOATING_POINT_H_
 #define FERRULE_RUNTIME_DEVICE_CPU_FLOATING_POINT_H_
 

@@ -124,9 +124,7 @@ void ThreadPool::stop_workers() {
   }
 }
 
-bool ThreadPool::begin_run() {
-  return owner_ == getpid() && !in_run_.exchange(true);
-}
+bool ThreadPool::begin_run() { return owner_ == getpid() && !in_run_.exchange(true); }
 
 void ThreadPool::end_run() { in_run_.store(false); }
 
@@ -162,8 +160,7 @@ ThreadPool::Job* ThreadPool::wait_for_job(Worker& worker) {
   pthread_mutex_lock(&worker.mutex);
   worker.asleep.store(true);
   Job* job;
-  while ((job = worker.job.load()) == nullptr && !worker.stop.load())
-    pthread_cond_wait(&worker.wake, &worker.mutex);
+  while ((job = worker.job.load()) == nullptr && !worker.stop.load()) pthread_cond_wait(&worker.wake, &worker.mutex);
   worker.asleep.store(false);
   pthread_mutex_unlock(&worker.mutex);
   return job;

@@ -67,8 +67,8 @@ class ThreadPool {
   std::atomic<bool> in_run_{false};
   std::atomic<uint32_t> worker_count_{0};
   Worker* workers_[kMaxThreads] = {};
-  uint32_t shares_ = 0;   // guarded by the registry's mutex
-  pid_t owner_ = 0;       // the process that has the workers
+  uint32_t shares_ = 0;  // guarded by the registry's mutex
+  pid_t owner_ = 0;      // the process that has the workers
   uint32_t cpu_count_ = 1;
 };
 

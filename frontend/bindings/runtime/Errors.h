@@ -11,17 +11,17 @@
 namespace ferrule::python {
 
 // What the caller was doing decides between ArtifactError and ExecutionError.
-enum class Action { kFile, kRun };
+enum class Action { File, Run };
 
-// Registers the package's exception classes by name: ArtifactError, ExecutionError, UnsupportedError. Without it, and for
-// names that are missing, RuntimeError is raised.
-void set_error_classes(const pybind11::dict& classes);
+// Registers the package's exception classes by name: ArtifactError, ExecutionError, UnsupportedError. Without it, and
+// for names that are missing, RuntimeError is raised.
+void setErrorClasses(const pybind11::dict &classes);
 
 // Throws unless the status is ok. Files: ArtifactError; running: ExecutionError; no target for this machine:
 // UnsupportedError; no memory: MemoryError.
-void check(const Status& status, Action action);
-[[noreturn]] void raise(const char* class_name, const std::string& message);
+void check(const Status &status, Action action);
+[[noreturn]] void raise(const char *className, const std::string &message);
 
-}  // namespace ferrule::python
+} // namespace ferrule::python
 
-#endif  // FERRULE_FRONTEND_BINDINGS_RUNTIME_ERRORS_H_
+#endif // FERRULE_FRONTEND_BINDINGS_RUNTIME_ERRORS_H_

@@ -1,8 +1,8 @@
 #include <array>
 
-#include "frontend/bindings/runtime/arrays.h"
-#include "frontend/bindings/runtime/classes.h"
-#include "frontend/bindings/runtime/errors.h"
+#include "frontend/bindings/runtime/Arrays.h"
+#include "frontend/bindings/runtime/Classes.h"
+#include "frontend/bindings/runtime/Errors.h"
 
 namespace py = pybind11;
 
@@ -11,48 +11,54 @@ namespace {
 
 using Sha256 = std::array<uint8_t, 32>;
 
-int hex_digit(char letter) {
-  if (letter >= '0' && letter <= '9') return letter - '0';
-  if (letter >= 'a' && letter <= 'f') return letter - 'a' + 10;
-  if (letter >= 'A' && letter <= 'F') return letter - 'A' + 10;
+int hexDigit(char letter) {
+  if (letter >= '0' && letter <= '9')
+    return letter - '0';
+  if (letter >= 'a' && letter <= 'f')
+    return letter - 'a' + 10;
+  if (letter >= 'A' && letter <= 'F')
+    return letter - 'A' + 10;
   return -1;
 }
 
 // 32 bytes, or 64 hex digits.
-Sha256 parse_sha256(const py::object& value) {
+Sha256 parseSha256(const py::object &value) {
   Sha256 hash{};
   if (py::isinstance<py::bytes>(value)) {
     const std::string bytes = value.cast<std::string>();
-    if (bytes.size() != hash.size()) throw py::value_error("expected_sha256 must have 32 bytes or 64 hex digits");
+    if (bytes.size() != hash.size())
+      throw py::value_error("expected_sha256 must have 32 bytes or 64 hex digits");
     std::copy(bytes.begin(), bytes.end(), hash.begin());
     return hash;
   }
   const std::string text = value.cast<std::string>();
   bool ok = text.size() == 2 * hash.size();
   for (size_t i = 0; ok && i < hash.size(); ++i) {
-    const int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
+    const int high = hexDigit(text[2 * i]), low = hexDigit(text[2 * i + 1]);
     ok = high >= 0 && low >= 0;
     hash[i] = static_cast<uint8_t>(high * 16 + low);
   }
-  if (!ok) throw py::value_error("expected_sha256 must have 32 bytes or 64 hex digits");
+  if (!ok)
+    throw py::value_error("expected_sha256 must have 32 bytes or 64 hex digits");
   return hash;
 }
 
-std::string to_hex(const uint8_t* bytes, size_t count) {
-  static constexpr char kDigits[] = "0123456789abcdef";
+std::string toHex(const uint8_t *bytes, size_t count) {
+  static constexpr char digits[] = "0123456789abcdef";
   std::string text;
-  for (size_t i = 0; i < count; ++i) text += {kDigits[bytes[i] >> 4], kDigits[bytes[i] & 15]};
+  for (size_t i = 0; i < count; ++i)
+    text += {digits[bytes[i] >> 4], digits[bytes[i] & 15]};
   return text;
 }
 
-Program open(const py::object& source, const std::string& verify, const py::object& expected_sha256) {
+Program open(const py::object &source, const std::string &verify, const py::object &expectedSha256) {
   if (verify != "structure" && verify != "all")
     throw py::value_error("verify is '" + verify + "'; allowed are 'structure' and 'all'");
   Program::Options options;
   options.verify = verify == "all" ? kFerruleVerifyAll : kFerruleVerifyStructure;
   Sha256 hash;
-  if (!expected_sha256.is_none()) {
-    hash = parse_sha256(expected_sha256);
+  if (!expectedSha256.is_none()) {
+    hash = parseSha256(expectedSha256);
     options.expected_sha256 = hash.data();
   }
   Result<Program> program = [&] {
@@ -63,20 +69,20 @@ Program open(const py::object& source, const std::string& verify, const py::obje
     const std::string path = py::module_::import("os").attr("fsdecode")(source).cast<std::string>();
     return Program::open(path, options);
   }();
-  check(program.status(), Action::kFile);
+  check(program.status(), Action::File);
   return std::move(*program);
 }
 
-py::dict tensor_dict(const FerruleTensorInfo& tensor) {
+py::dict tensorDict(const FerruleTensorInfo &tensor) {
   py::dict result;
   result["name"] = tensor.name;
-  result["dtype"] = dtype_name(tensor.dtype);
-  result["shape"] = shape_tuple(tensor.shape, tensor.rank);
+  result["dtype"] = dtypeName(tensor.dtype);
+  result["shape"] = shapeTuple(tensor.shape, tensor.rank);
   result["shape_text"] = tensor.shape_text;
   return result;
 }
 
-py::dict dim_dict(const FerruleDimInfo& dim) {
+py::dict dimDict(const FerruleDimInfo &dim) {
   py::dict result;
   result["name"] = dim.name;
   result["min"] = dim.min;
@@ -85,12 +91,15 @@ py::dict dim_dict(const FerruleDimInfo& dim) {
   return result;
 }
 
-py::dict entry_dict(const Program& program, uint32_t index) {
+py::dict entryDict(const Program &program, uint32_t index) {
   const FerruleEntryInfo entry = program.entry(index);
   py::list inputs, outputs, dims;
-  for (uint32_t i = 0; i < entry.input_count; ++i) inputs.append(tensor_dict(program.input(index, i)));
-  for (uint32_t i = 0; i < entry.output_count; ++i) outputs.append(tensor_dict(program.output(index, i)));
-  for (uint32_t i = 0; i < entry.dim_count; ++i) dims.append(dim_dict(program.dim(index, i)));
+  for (uint32_t i = 0; i < entry.input_count; ++i)
+    inputs.append(tensorDict(program.input(index, i)));
+  for (uint32_t i = 0; i < entry.output_count; ++i)
+    outputs.append(tensorDict(program.output(index, i)));
+  for (uint32_t i = 0; i < entry.dim_count; ++i)
+    dims.append(dimDict(program.dim(index, i)));
   py::dict result;
   result["name"] = entry.name;
   result["signature"] = entry.signature;
@@ -104,14 +113,15 @@ py::dict entry_dict(const Program& program, uint32_t index) {
   return result;
 }
 
-py::dict variable_dict(const FerruleVariableInfo& variable) {
+py::dict variableDict(const FerruleVariableInfo &variable) {
   py::list aliases;
-  for (uint32_t i = 0; i < variable.alias_count; ++i) aliases.append(variable.aliases[i]);
+  for (uint32_t i = 0; i < variable.alias_count; ++i)
+    aliases.append(variable.aliases[i]);
   py::dict result;
   result["name"] = variable.name;
   result["role"] = variable.role;
-  result["dtype"] = dtype_name(variable.dtype);
-  result["shape"] = shape_tuple(variable.shape, variable.rank);
+  result["dtype"] = dtypeName(variable.dtype);
+  result["shape"] = shapeTuple(variable.shape, variable.rank);
   result["byte_size"] = variable.byte_size;
   result["trainable"] = variable.trainable != 0;
   result["assigned"] = variable.assigned != 0;
@@ -119,7 +129,7 @@ py::dict variable_dict(const FerruleVariableInfo& variable) {
   return result;
 }
 
-py::dict info_dict(const Program& program) {
+py::dict infoDict(const Program &program) {
   const FerruleProgramInfo info = program.info();
   py::list targets;
   for (uint32_t t = 0; t < info.target_count; ++t) {
@@ -132,7 +142,7 @@ py::dict info_dict(const Program& program) {
   }
   py::dict result;
   result["producer"] = info.producer;
-  result["root_sha256"] = to_hex(info.root_sha256, sizeof(info.root_sha256));
+  result["root_sha256"] = toHex(info.root_sha256, sizeof(info.root_sha256));
   result["arena_bytes"] = info.arena_bytes;
   result["scratch_bytes"] = info.scratch_bytes;
   result["file_bytes"] = info.file_bytes;
@@ -142,23 +152,25 @@ py::dict info_dict(const Program& program) {
   return result;
 }
 
-}  // namespace
+} // namespace
 
-void bind_program(py::module_& module) {
+void bindProgram(py::module_ &module) {
   py::class_<Program>(module, "Program", "An opened artifact: Program(path or bytes, verify, expected_sha256).")
       .def(py::init(&open), py::arg("source"), py::arg("verify") = "structure", py::arg("expected_sha256") = py::none())
-      .def("info", &info_dict, "Sizes in bytes, the targets, the producer and the root hash.")
+      .def("info", &infoDict, "Sizes in bytes, the targets, the producer and the root hash.")
       .def("entries",
-           [](const Program& program) {
+           [](const Program &program) {
              py::list result;
-             for (uint32_t e = 0; e < program.info().entry_count; ++e) result.append(entry_dict(program, e));
+             for (uint32_t e = 0; e < program.info().entry_count; ++e)
+               result.append(entryDict(program, e));
              return result;
            })
-      .def("variables", [](const Program& program) {
+      .def("variables", [](const Program &program) {
         py::list result;
-        for (uint32_t v = 0; v < program.info().variable_count; ++v) result.append(variable_dict(program.variable(v)));
+        for (uint32_t v = 0; v < program.info().variable_count; ++v)
+          result.append(variableDict(program.variable(v)));
         return result;
       });
 }
 
-}  // namespace ferrule::python
+} // namespace ferrule::python

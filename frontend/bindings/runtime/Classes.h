@@ -8,9 +8,9 @@
 
 namespace ferrule::python {
 
-void bind_program(pybind11::module_& module);
-void bind_session(pybind11::module_& module);
+void bindProgram(pybind11::module_ &module);
+void bindSession(pybind11::module_ &module);
 
-}  // namespace ferrule::python
+} // namespace ferrule::python
 
-#endif  // FERRULE_FRONTEND_BINDINGS_RUNTIME_CLASSES_H_
+#endif // FERRULE_FRONTEND_BINDINGS_RUNTIME_CLASSES_H_

@@ -1,0 +1,221 @@
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "frontend/bindings/runtime/Arrays.h"
+#include "frontend/bindings/runtime/Classes.h"
+#include "frontend/bindings/runtime/Errors.h"
+
+namespace py = pybind11;
+
+namespace ferrule::python {
+namespace {
+
+// A session is used by one thread at a time; Python's threads meet at the mutex while the interpreter's lock is
+// released.
+class PySession {
+public:
+  PySession(const Program &program, uint32_t threads, const py::object &target, const PySession *share)
+      : program(program) {
+    Session::Options options;
+    const std::string name = target.is_none() ? "" : target.cast<std::string>();
+    options.thread_count = threads;
+    options.target = target.is_none() ? nullptr : name.c_str();
+    options.share = share == nullptr ? nullptr : &*share->session;
+    Result<Session> created = Session::create(program, options);
+    check(created.status(), Action::Run);
+    session.emplace(std::move(*created));
+  }
+
+  py::list run(const std::string &entry, const py::object &inputs) {
+    const std::vector<py::array> arrays = inputArrays(entry, inputs);
+    std::vector<FerruleTensor> in;
+    for (const py::array &array : arrays)
+      in.push_back(tensorOf(array));
+    const auto locked = lock();
+    std::vector<FerruleTensor> out(outputCount(entry));
+    for (FerruleTensor &tensor : out)
+      tensor.struct_size = sizeof(tensor);
+    check(
+        Status(ferrule_session_output_shapes(session->c(), entry.c_str(), in.data(), size(in), out.data(), size(out))),
+        Action::Run);
+    py::list results;
+    for (FerruleTensor &tensor : out) {
+      py::array array(toNumpy(tensor.dtype), std::vector<py::ssize_t>(tensor.shape, tensor.shape + tensor.rank));
+      tensor.data = array.mutable_data();
+      results.append(std::move(array));
+    }
+    Status status;
+    {
+      const py::gil_scoped_release release;
+      status = Status(ferrule_session_run(session->c(), entry.c_str(), in.data(), size(in), out.data(), size(out)));
+    }
+    check(status, Action::Run);
+    return results;
+  }
+
+  py::array getVariable(const std::string &name) {
+    const FerruleVariableInfo info = variable(name);
+    py::array array(toNumpy(info.dtype), std::vector<py::ssize_t>(info.shape, info.shape + info.rank));
+    const auto locked = lock();
+    check(session->get_variable(name, array.mutable_data(), info.byte_size), Action::Run);
+    return array;
+  }
+
+  void setVariable(const std::string &name, const py::object &value) {
+    const FerruleVariableInfo info = variable(name);
+    const py::array array = contiguous(value);
+    const FerruleTensor tensor = tensorOf(array);
+    const py::tuple wanted = shapeTuple(info.shape, info.rank), given = shapeTuple(tensor.shape, tensor.rank);
+    if (tensor.dtype.code != info.dtype.code || tensor.dtype.bits != info.dtype.bits || !wanted.equal(given))
+      raise("ExecutionError", "variable '" + name + "' is " + dtypeName(info.dtype) +
+                                  py::str(wanted).cast<std::string>() + ", but the value is " +
+                                  py::str(array.dtype()).cast<std::string>() + py::str(given).cast<std::string>());
+    const auto locked = lock();
+    check(session->set_variable(name, tensor.data, tensor.byte_size), Action::Run);
+  }
+
+  void saveCheckpoint(const py::object &path, const py::object &position) {
+    FerruleTrainingPosition c{};
+    if (!position.is_none()) {
+      const py::dict given = position.cast<py::dict>();
+      for (const auto &[key, value] : given)
+        *field(c, key.cast<std::string>()) = value.cast<uint64_t>();
+    }
+    const std::string name = fileName(path);
+    const auto locked = lock();
+    Status status;
+    {
+      const py::gil_scoped_release release;
+      status = session->save_checkpoint(name, c);
+    }
+    check(status, Action::Run);
+  }
+
+  py::dict loadCheckpoint(const py::object &path) {
+    FerruleTrainingPosition position{};
+    const std::string name = fileName(path);
+    const auto locked = lock();
+    Status status;
+    {
+      const py::gil_scoped_release release;
+      status = session->load_checkpoint(name, &position);
+    }
+    check(status, Action::File);
+    py::dict result;
+    result["seed"] = position.seed;
+    result["epoch"] = position.epoch;
+    result["sample"] = position.sample;
+    result["step"] = position.step;
+    return result;
+  }
+
+  void reset() {
+    const auto locked = lock();
+    check(session->reset(), Action::Run);
+  }
+
+  void cancel() { session->cancel(); }
+
+  py::dict info() const {
+    const FerruleSessionInfo info = session->info();
+    py::dict result;
+    result["target"] = info.target;
+    result["threads"] = info.thread_count;
+    result["arena_bytes"] = info.arena_bytes;
+    result["scratch_bytes"] = info.scratch_bytes;
+    result["variable_bytes"] = info.variable_bytes;
+    result["state_complete"] = info.state_complete != 0;
+    return result;
+  }
+
+private:
+  static uint32_t size(const std::vector<FerruleTensor> &tensors) { return static_cast<uint32_t>(tensors.size()); }
+
+  static std::string fileName(const py::object &path) {
+    return py::module_::import("os").attr("fsdecode")(path).cast<std::string>();
+  }
+
+  static uint64_t *field(FerruleTrainingPosition &position, const std::string &name) {
+    if (name == "seed")
+      return &position.seed;
+    if (name == "epoch")
+      return &position.epoch;
+    if (name == "sample")
+      return &position.sample;
+    if (name == "step")
+      return &position.step;
+    throw py::value_error("a position has no '" + name + "'; it has seed, epoch, sample, step");
+  }
+
+  // Never waits for the mutex with the interpreter's lock in hand: the thread that has the mutex may need it.
+  std::unique_lock<std::mutex> lock() {
+    std::unique_lock<std::mutex> result(mutex, std::try_to_lock);
+    if (!result.owns_lock()) {
+      const py::gil_scoped_release release;
+      result.lock();
+    }
+    return result;
+  }
+
+  uint32_t entryIndex(const std::string &entry) const {
+    const Result<uint32_t> index = program.find_entry(entry);
+    check(index.status(), Action::Run);
+    return *index;
+  }
+
+  uint32_t outputCount(const std::string &entry) const { return program.entry(entryIndex(entry)).output_count; }
+
+  FerruleVariableInfo variable(const std::string &name) const {
+    const Result<uint32_t> index = program.find_variable(name);
+    check(index.status(), Action::Run);
+    return program.variable(*index);
+  }
+
+  // A sequence in the entry's order, or a dict by name with exactly the entry's inputs.
+  std::vector<py::array> inputArrays(const std::string &entry, const py::object &inputs) const {
+    std::vector<py::array> arrays;
+    if (!py::isinstance<py::dict>(inputs)) {
+      for (const py::handle value : inputs)
+        arrays.push_back(contiguous(value));
+      return arrays;
+    }
+    const auto given = inputs.cast<py::dict>();
+    const uint32_t index = entryIndex(entry);
+    std::string names;
+    for (uint32_t i = 0; i < program.entry(index).input_count; ++i) {
+      const char *name = program.input(index, i).name;
+      names += (names.empty() ? "" : ", ") + std::string(name);
+      if (given.contains(name))
+        arrays.push_back(contiguous(given[name]));
+    }
+    if (arrays.size() != program.entry(index).input_count || given.size() != arrays.size())
+      raise("ExecutionError", "entry '" + entry + "' takes the inputs " + names + ", but was given " +
+                                  py::str(", ").attr("join")(given).cast<std::string>());
+    return arrays;
+  }
+
+  const Program &program; // kept alive by Python (keep_alive below)
+  std::optional<Session> session;
+  std::mutex mutex;
+};
+
+} // namespace
+
+void bindSession(py::module_ &module) {
+  py::class_<PySession>(module, "Session", "A program bound to memory and threads, with its own variables.")
+      .def(py::init<const Program &, uint32_t, const py::object &, const PySession *>(), py::arg("program"),
+           py::arg("threads") = 0, py::arg("target") = py::none(), py::arg("share") = py::none(),
+           py::keep_alive<1, 2>())
+      .def("run", &PySession::run, py::arg("entry"), py::arg("inputs"),
+           "Runs an entry on a list of arrays in order, or a dict by name; returns its outputs as new arrays.")
+      .def("get_variable", &PySession::getVariable, py::arg("name"))
+      .def("set_variable", &PySession::setVariable, py::arg("name"), py::arg("value"))
+      .def("save_checkpoint", &PySession::saveCheckpoint, py::arg("path"), py::arg("position") = py::none())
+      .def("load_checkpoint", &PySession::loadCheckpoint, py::arg("path"))
+      .def("reset", &PySession::reset)
+      .def("cancel", &PySession::cancel, "Ends the run in progress, from another thread.")
+      .def("info", &PySession::info);
+}
+
+} // namespace ferrule::python
