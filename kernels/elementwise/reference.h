@@ -1,0 +1,37 @@
+// Elementwise ops on arrays, one scalar at a time: the definition of the bits, and the compiler's constant folder.
+//
+// Ops go by their names in the graph dialect. Every function returns false, and writes nothing, if the op does not
+// exist for the type. `in`, `out`, ... hold `count` elements of the stated type; booleans are bytes 0 or 1.
+#ifndef FERRULE_KERNELS_ELEMENTWISE_REFERENCE_H_
+#define FERRULE_KERNELS_ELEMENTWISE_REFERENCE_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "kernels/base/data_type.h"
+
+namespace ferrule::kernels {
+
+// neg abs sign floor ceil round relu on all numbers (floor, ceil and round leave integers as they are; integer neg and
+// abs wrap; sign of a float NaN is NaN); exp log log1p expm1 sqrt tanh sigmoid erf sin cos on f32 and f64; logical_not
+// on bool. Result type = operand type.
+bool reference_unary(std::string_view op, DataType type, const void* in, void* out, int64_t count);
+
+// add sub mul floor_div mod maximum minimum on all numbers; div pow on f32 and f64. Result type = operand type.
+// equal not_equal less less_equal greater greater_equal on every type, logical_and logical_or logical_xor on bool:
+// the result is bool.
+bool reference_binary(std::string_view op, DataType type, const void* x, const void* y, void* out, int64_t count);
+
+// out = mask ? x : y, mask of bool.
+bool reference_where(DataType type, const void* mask, const void* x, const void* y, void* out, int64_t count);
+
+// out = a * b + c with one rounding, on f32 and f64.
+bool reference_fma(DataType type, const void* a, const void* b, const void* c, void* out, int64_t count);
+
+// Number to number. Float to integer rounds towards zero and saturates, NaN gives 0; integer to integer wraps; to bool
+// is "not equal to 0" (NaN is true).
+bool reference_cast(DataType from, DataType to, const void* in, void* out, int64_t count);
+
+}  // namespace ferrule::kernels
+
+#endif  // FERRULE_KERNELS_ELEMENTWISE_REFERENCE_H_
