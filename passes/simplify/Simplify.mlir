@@ -1,0 +1,66 @@
+// RUN: ferrule-opt %s --ferrule-simplify | FileCheck %s
+
+// CHECK-LABEL: func.func @shapes
+// CHECK-NEXT: %[[R:.*]] = ferrule.reshape %{{.*}} {shape = #ferrule.dims<[3, 2]>}
+// CHECK-NEXT: return %[[R]]
+func.func @shapes(%x: tensor<2x3xf32>) -> tensor<3x2xf32> {
+  %0 = ferrule.reshape %x {shape = #ferrule.dims<[6]>} : (tensor<2x3xf32>) -> tensor<6xf32>
+  %1 = ferrule.slice %0 {starts = array<i64: 0>, stops = array<i64: 6>, steps = array<i64: 1>} : (tensor<6xf32>) -> tensor<6xf32>
+  %2 = ferrule.reshape %1 {shape = #ferrule.dims<[3, 2]>} : (tensor<6xf32>) -> tensor<3x2xf32>
+  return %2 : tensor<3x2xf32>
+}
+
+// [2, 3, 4] by (2, 0, 1) is [4, 2, 3]; by (1, 2, 0) again [2, 3, 4]: nothing moved.
+// CHECK-LABEL: func.func @transposes
+// CHECK-NEXT: return
+func.func @transposes(%x: tensor<2x3x4xf32>) -> tensor<2x3x4xf32> {
+  %0 = ferrule.transpose %x {pattern = array<i64: 2, 0, 1>} : (tensor<2x3x4xf32>) -> tensor<4x2x3xf32>
+  %1 = ferrule.transpose %0 {pattern = array<i64: 1, 2, 0>} : (tensor<4x2x3xf32>) -> tensor<2x3x4xf32>
+  return %1 : tensor<2x3x4xf32>
+}
+
+// Only an axis of size 1 moves.
+// CHECK-LABEL: func.func @transpose_of_one
+// CHECK-NEXT: ferrule.reshape %{{.*}} {shape = #ferrule.dims<[2, 3, 1]>}
+func.func @transpose_of_one(%x: tensor<1x2x3xf32>) -> tensor<2x3x1xf32> {
+  %0 = ferrule.transpose %x {pattern = array<i64: 1, 2, 0>} : (tensor<1x2x3xf32>) -> tensor<2x3x1xf32>
+  return %0 : tensor<2x3x1xf32>
+}
+
+// x * 1, x - 0, x + -0, x / 1 and neg(neg x) are x.
+// CHECK-LABEL: func.func @neutral
+// CHECK: return %arg0
+func.func @neutral(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %one = ferrule.constant {value = dense<1.0> : tensor<2xf32>} : () -> tensor<2xf32>
+  %zero = ferrule.constant {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %zeros = ferrule.broadcast_to %zero {shape = #ferrule.dims<[2]>} : (tensor<f32>) -> tensor<2xf32>
+  %negative = ferrule.constant {value = dense<-0.0> : tensor<2xf32>} : () -> tensor<2xf32>
+  %0 = ferrule.mul %one, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %1 = ferrule.sub %0, %zeros : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %2 = ferrule.add %1, %negative : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %3 = ferrule.div %2, %one : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %4 = ferrule.neg %3 : (tensor<2xf32>) -> tensor<2xf32>
+  %5 = ferrule.neg %4 : (tensor<2xf32>) -> tensor<2xf32>
+  return %5 : tensor<2xf32>
+}
+
+// x + 0 stays: it turns -0 into +0. So does x * 0: it may be -0 or NaN.
+// CHECK-LABEL: func.func @not_neutral
+// CHECK: ferrule.add
+// CHECK: ferrule.mul
+func.func @not_neutral(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %zero = ferrule.constant {value = dense<0.0> : tensor<2xf32>} : () -> tensor<2xf32>
+  %0 = ferrule.add %x, %zero : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %1 = ferrule.mul %0, %zero : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return %1 : tensor<2xf32>
+}
+
+// CHECK-LABEL: func.func @common
+// CHECK: %[[E:.*]] = ferrule.exp
+// CHECK-NEXT: ferrule.add %[[E]], %[[E]]
+func.func @common(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = ferrule.exp %x : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = ferrule.exp %x : (tensor<2xf32>) -> tensor<2xf32>
+  %2 = ferrule.add %0, %1 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return %2 : tensor<2xf32>
+}
