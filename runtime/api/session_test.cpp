@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cfloat>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -272,6 +273,28 @@ TEST_CASE("threads: exactly one when one is asked for, and a static split otherw
   Session::Options options;
   options.thread_count = 1000;
   CHECK_THAT(Session::create(program, options).status().message(), contains("1000") && contains("256"));
+}
+
+TEST_CASE("sessions run at the same time, over one pool and over shared variables") {
+  const Program program = open_test_program();
+  Session trainer = create_session(program, 2), reader = create_session(program, 2, &trainer);
+  Session alone = create_session(program, 3);
+  constexpr int kRuns = 300;
+  std::atomic<int> failures{0};
+  const auto work = [&failures](Session& session, const char* entry) {
+    Tensor x(DataTypeOf<float>::value, {8, 4}), y;
+    for (int i = 0; i < 32; ++i) x.data<float>()[i] = 1;
+    for (int run = 0; run < kRuns; ++run)
+      if (!session.run(entry, {x}, {&y}).ok()) ++failures;
+  };
+  std::thread first(work, std::ref(trainer), "train"), second(work, std::ref(reader), "train");
+  work(alone, "predict");
+  first.join();
+  second.join();
+  CHECK(failures.load() == 0);
+  // Each of the runs added 8 ones to every element, none was lost.
+  const float added = 2 * kRuns * 8;
+  CHECK(variable_w(trainer) == std::vector<float>{1 + added, 2 + added, 3 + added, 4 + added});
 }
 
 TEST_CASE("the caller's thread pool runs the tiles") {
