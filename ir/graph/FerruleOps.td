@@ -1,7 +1,9 @@
 // All families, for the generated reference pages.
 include "ir/graph/Convolution.td"
+include "ir/graph/Dispatch.td"
 include "ir/graph/Elementwise.td"
 include "ir/graph/Gradient.td"
+include "ir/graph/Layout.td"
 include "ir/graph/Matmul.td"
 include "ir/graph/Normalize.td"
 include "ir/graph/Pooling.td"

@@ -4,71 +4,64 @@
 
 namespace mlir::ferrule {
 
-std::optional<ScalarKind> getScalarKind(Type elementType) {
+using ::ferrule::kernels::DataType;
+
+std::optional<DataType> getReferenceType(Type elementType) {
   if (elementType.isF32())
-    return ScalarKind::Float32;
+    return DataType::kF32;
   if (elementType.isF64())
-    return ScalarKind::Float64;
+    return DataType::kF64;
   auto integer = dyn_cast<IntegerType>(elementType);
-  if (!integer)
+  switch (integer ? integer.getWidth() : 0) {
+  case 1:
+    return DataType::kBool;
+  case 8:
+    return integer.isUnsigned() ? DataType::kU8 : DataType::kI8;
+  case 16:
+    return integer.isUnsigned() ? DataType::kU16 : DataType::kI16;
+  case 32:
+    return integer.isUnsigned() ? DataType::kU32 : DataType::kI32;
+  case 64:
+    return integer.isUnsigned() ? DataType::kU64 : DataType::kI64;
+  default:
     return std::nullopt;
-  if (integer.getWidth() == 1)
-    return ScalarKind::Bool;
-  return integer.isUnsigned() ? ScalarKind::Unsigned : ScalarKind::Signed;
+  }
 }
 
-int64_t wrapInteger(int64_t value, IntegerType type) {
-  if (type.getWidth() >= 64)
-    return value;
-  uint64_t bits = static_cast<uint64_t>(value) & ((uint64_t{1} << type.getWidth()) - 1);
-  bool negative = !type.isUnsigned() && (bits >> (type.getWidth() - 1)) & 1;
-  return static_cast<int64_t>(negative ? bits - (uint64_t{1} << type.getWidth()) : bits);
+ConstantTensor::ConstantTensor(RankedTensorType type, bool isSplat)
+    : type(type), isSplat(isSplat), dataType(*getReferenceType(type.getElementType())) {
+  bytes.resize(getCount() * getElementSize());
+}
+
+ConstantTensor ConstantTensor::expand() const {
+  ConstantTensor result(type, /*isSplat=*/false);
+  for (int64_t i = 0, count = result.getCount(); i < count; ++i)
+    std::memcpy(result.at(i), at(i), getElementSize());
+  return result;
 }
 
 std::optional<ConstantTensor> ConstantTensor::read(ElementsAttr attribute) {
   auto dense = dyn_cast<DenseElementsAttr>(attribute);
   auto type = dense ? dyn_cast<RankedTensorType>(dense.getType()) : RankedTensorType();
-  std::optional<ScalarKind> kind = type ? getScalarKind(type.getElementType()) : std::nullopt;
-  if (!kind)
+  if (!type || !getReferenceType(type.getElementType()))
     return std::nullopt;
-  ConstantTensor tensor{type, *kind, dense.isSplat(), {}};
-  size_t count = tensor.isSplat ? 1 : dense.getNumElements();
-  tensor.elements.resize(count);
-  if (isa<FloatType>(type.getElementType())) {
+  ConstantTensor tensor(type, dense.isSplat());
+  if (tensor.dataType != DataType::kBool) {
     // Raw copies keep every bit, NaN payloads included.
-    const char *data = dense.getRawData().data();
-    for (size_t i = 0; i < count; ++i)
-      if (*kind == ScalarKind::Float32)
-        std::memcpy(&tensor.elements[i].f32, data + i * sizeof(float), sizeof(float));
-      else
-        std::memcpy(&tensor.elements[i].f64, data + i * sizeof(double), sizeof(double));
+    std::memcpy(tensor.bytes.data(), dense.getRawData().data(), tensor.bytes.size());
     return tensor;
   }
-  auto values = dense.getValues<APInt>();
-  auto value = values.begin();
-  for (size_t i = 0; i < count; ++i, ++value)
-    tensor.elements[i].integer = *kind == ScalarKind::Signed ? (*value).getSExtValue()
-                                                              : static_cast<int64_t>((*value).getZExtValue());
+  auto value = dense.getValues<bool>().begin();
+  for (char &byte : tensor.bytes)
+    byte = *value++;
   return tensor;
 }
 
 DenseElementsAttr ConstantTensor::write() const {
-  auto collect = [&](auto get) {
-    SmallVector<std::decay_t<decltype(get(elements[0]))>> values;
-    values.reserve(elements.size());
-    for (const Scalar &element : elements)
-      values.push_back(get(element));
-    return values;
-  };
-  if (kind == ScalarKind::Float32)
-    return DenseElementsAttr::get(type, ArrayRef(collect([](const Scalar &s) { return s.f32; })));
-  if (kind == ScalarKind::Float64)
-    return DenseElementsAttr::get(type, ArrayRef(collect([](const Scalar &s) { return s.f64; })));
-  unsigned width = type.getElementTypeBitWidth();
-  return DenseElementsAttr::get(type, ArrayRef(collect([&](const Scalar &s) {
-                                  return APInt(width, static_cast<uint64_t>(s.integer), /*isSigned=*/false,
-                                               /*implicitTrunc=*/true);
-                                })));
+  if (dataType != DataType::kBool)
+    return DenseElementsAttr::getFromRawBuffer(type, bytes);
+  SmallVector<bool> values(bytes.begin(), bytes.end());
+  return DenseElementsAttr::get(type, values);
 }
 
 } // namespace mlir::ferrule

@@ -2,8 +2,11 @@
 #include "ir/graph/Elementwise.h"
 #include "ir/graph/GraphBuilder.h"
 #include "ir/graph/Shape.h"
+#include "kernels/elementwise/reference.h"
 #include "passes/Passes.h"
-#include "passes/fold/ElementwiseReferences.h"
+#include "passes/fold/ConstantTensor.h"
+
+#include <cstring>
 
 namespace mlir::ferrule {
 
@@ -29,12 +32,11 @@ SmallVector<int64_t> getStrides(ArrayRef<int64_t> shape) {
 
 /// result[index] = x[offset + sum of index[axis] * strides[axis]], row-major.
 ConstantTensor gather(const ConstantTensor &x, RankedTensorType type, int64_t offset, ArrayRef<int64_t> strides) {
-  ConstantTensor result{type, x.kind, false, {}};
-  int64_t count = type.getNumElements(), rank = type.getRank();
-  result.elements.reserve(count);
+  ConstantTensor result(type, /*isSplat=*/false);
+  int64_t rank = type.getRank();
   SmallVector<int64_t> index(rank, 0);
-  for (int64_t i = 0; i < count; ++i) {
-    result.elements.push_back(x.elements[offset]);
+  for (int64_t i = 0, count = result.getCount(); i < count; ++i) {
+    std::memcpy(result.at(i), x.at(offset), x.getElementSize());
     for (int64_t axis = rank - 1; axis >= 0; --axis) {
       offset += strides[axis];
       if (++index[axis] < type.getDimSize(axis))
@@ -74,40 +76,57 @@ std::optional<ConstantTensor> moveElements(Operation *op, const ConstantTensor &
 
 ConstantTensor concatenate(ConcatOp op, ArrayRef<ConstantTensor> xs) {
   RankedTensorType type = getResultType(op);
-  ConstantTensor result{type, xs.front().kind, false, std::vector<Scalar>(type.getNumElements())};
+  ConstantTensor result(type, /*isSplat=*/false);
   int64_t axis = op.getAxis(), inner = 1, outer = 1, offset = 0;
   for (int64_t i = 0; i < type.getRank(); ++i)
-    (i < axis ? outer : inner) *= i == axis ? 1 : type.getDimSize(i);
+    if (i != axis)
+      (i < axis ? outer : inner) *= type.getDimSize(i);
   for (const ConstantTensor &x : xs) {
     int64_t run = x.type.getDimSize(axis) * inner;
     for (int64_t o = 0; o < outer; ++o)
       for (int64_t i = 0; i < run; ++i)
-        result.elements[o * type.getDimSize(axis) * inner + offset + i] = x.at(o * run + i);
+        std::memcpy(result.at(o * type.getDimSize(axis) * inner + offset + i), x.at(o * run + i), x.getElementSize());
     offset += run;
   }
   return result;
 }
 
-std::optional<ConstantTensor> evaluateElementwise(Operation *op, ArrayRef<ConstantTensor> operands) {
+/// Runs the scalar reference of the op; false if there is none for the dtype.
+bool runReference(Operation *op, ArrayRef<ConstantTensor> x, ConstantTensor &result) {
+  namespace kernels = ::ferrule::kernels;
+  StringRef name = op->getName().stripDialect();
+  std::string_view reference(name.data(), name.size());
+  void *out = result.bytes.data();
+  int64_t count = result.getCount();
+  if (isa<StopGradientOp>(op)) {
+    result.bytes = x[0].bytes;
+    return true;
+  }
+  if (isa<CastOp>(op))
+    return kernels::reference_cast(x[0].dataType, result.dataType, x[0].bytes.data(), out, count);
+  if (isa<WhereOp>(op))
+    return kernels::reference_where(result.dataType, x[0].bytes.data(), x[1].bytes.data(), x[2].bytes.data(), out,
+                                    count);
+  if (isa<FmaOp>(op))
+    return kernels::reference_fma(result.dataType, x[0].bytes.data(), x[1].bytes.data(), x[2].bytes.data(), out,
+                                  count);
+  if (x.size() == 1)
+    return kernels::reference_unary(reference, x[0].dataType, x[0].bytes.data(), out, count);
+  return x.size() == 2 && kernels::reference_binary(reference, x[0].dataType, x[0].bytes.data(), x[1].bytes.data(),
+                                                    out, count);
+}
+
+std::optional<ConstantTensor> evaluateElementwise(Operation *op, MutableArrayRef<ConstantTensor> operands) {
   RankedTensorType type = getResultType(op);
-  std::optional<ScalarKind> kind = getScalarKind(type.getElementType());
-  SmallVector<Type> types;
-  for (const ConstantTensor &operand : operands)
-    types.push_back(operand.type.getElementType());
-  ScalarFunction function = findElementwiseReference(op->getName().stripDialect(), types, type.getElementType());
-  if (!kind || !function)
+  if (!getReferenceType(type.getElementType()))
     return std::nullopt;
   bool isSplat = llvm::all_of(operands, [](const ConstantTensor &x) { return x.isSplat; });
-  ConstantTensor result{type, *kind, isSplat, {}};
-  int64_t count = isSplat ? 1 : type.getNumElements();
-  result.elements.reserve(count);
-  SmallVector<Scalar> arguments(operands.size());
-  for (int64_t i = 0; i < count; ++i) {
-    for (auto [argument, operand] : llvm::zip_equal(arguments, operands))
-      argument = operand.at(i);
-    result.elements.push_back(function(arguments));
-  }
-  return result;
+  if (!isSplat)
+    for (ConstantTensor &operand : operands)
+      if (operand.isSplat)
+        operand = operand.expand();
+  ConstantTensor result(type, isSplat);
+  return runReference(op, operands, result) ? std::optional(std::move(result)) : std::nullopt;
 }
 
 bool isElementwise(Operation *op) {
@@ -153,8 +172,8 @@ private:
       std::optional<int64_t> value = dim.getExpr().getDims()[0].getConstant();
       if (!value)
         return std::nullopt;
-      ConstantTensor result{type, ScalarKind::Signed, true, std::vector<Scalar>(1)};
-      result.elements[0].integer = *value;
+      ConstantTensor result(type, /*isSplat=*/true);
+      std::memcpy(result.at(0), &*value, sizeof(int64_t));
       return result;
     }
     // Broadcasts stay: one scalar in the artifact instead of many copies.
