@@ -95,6 +95,7 @@ llvm::Expected<mlir::SmallVector<mlir::Value>> applyOp(PendingCall &call,
       createOp(stream, call.call.op, operands, *attributes, call.site);
   if (!op)
     return op.takeError();
+  recordEqualities(*op, stream, call.site.location);
   return mlir::SmallVector<mlir::Value>((*op)->getResults());
 }
 

@@ -84,6 +84,18 @@ TEST_CASE_METHOD(TraceTest, "dims go into types, and unequal ones that meet "
   CHECK_THAT(text, Catch::Contains("ferrule.dim  {expr = #ferrule.dims<[batch]>}"));
 }
 
+TEST_CASE_METHOD(TraceTest, "a reshape that the dims leave open records what it "
+                            "claims") {
+  DimExpr batch = llvm::cantFail(frontend.declareDim("batch", {1, 64, 1}));
+  std::shared_ptr<Trace> trace = begin("predict");
+  TensorRef x =
+      llvm::cantFail(trace->addInput("x", DataType::Float32, {batch, 6}, {}));
+  frontend::apply(frontend, "reshape", {x}, {{"shape", Shape{batch * 2, 3}}});
+  CHECK(trace->getConstraints().getEqualities().empty());
+  frontend::apply(frontend, "reshape", {x}, {{"shape", Shape{8, 3}}});
+  REQUIRE(trace->getConstraints().getEqualities().size() == 1);
+}
+
 TEST_CASE_METHOD(TraceTest, "a traced value cannot be looked at") {
   std::shared_ptr<Trace> trace = begin("predict");
   TensorRef x =

@@ -40,6 +40,11 @@ llvm::Error promoteOperands(PendingCall &call, OpStream &stream);
 /// symbolic dims that meet record an equality.
 llvm::Error broadcastOperands(PendingCall &call, OpStream &stream);
 
+/// After the op is made: where its type rule takes sizes as equal that the dims
+/// leave open (reshape, broadcast_to), records that they must be.
+void recordEqualities(mlir::Operation *op, OpStream &stream,
+                      const SourceLocation &location);
+
 /// The shape to which `lhs` and `rhs` broadcast, recording equalities in
 /// `stream`; a ShapeError if they cannot.
 llvm::Expected<Shape> broadcastShapes(llvm::ArrayRef<DimExpr> lhs,

@@ -1,0 +1,34 @@
+//===- CompileProgram.h - From traces to the bytes of an artifact ---------===//
+#ifndef FERRULE_FRONTEND_CORE_COMPILEPROGRAM_H
+#define FERRULE_FRONTEND_CORE_COMPILEPROGRAM_H
+
+#include "frontend/core/Frontend.h"
+
+namespace ferrule::frontend {
+
+struct CompileSettings {
+  std::vector<std::string> targets{"host"};
+  std::vector<std::string> disabledPasses;
+  unsigned threads = 2;
+};
+
+struct CompiledArtifact {
+  std::vector<uint8_t> bytes;
+  /// Wall time in seconds: merge, the compiler's own phases, write.
+  std::vector<std::pair<std::string, double>> secondsByPhase;
+};
+
+/// Merges `entries`, compiles them for all targets and writes the artifact. The
+/// variables' present values become the initial ones.
+llvm::Expected<CompiledArtifact>
+compileProgram(Frontend &frontend, const NamedEntries &entries,
+               const NamedVariables &variables,
+               const CompileSettings &settings);
+
+/// Compiles one module of the graph dialect, which is changed.
+llvm::Expected<std::vector<uint8_t>>
+compileModuleToArtifact(mlir::ModuleOp module, const CompileSettings &settings);
+
+} // namespace ferrule::frontend
+
+#endif // FERRULE_FRONTEND_CORE_COMPILEPROGRAM_H
