@@ -83,3 +83,23 @@ def kernel_objects(name, srcs, hdrs, target, prefix):
         )
         outs.append(out)
     native.filegroup(name = name, srcs = outs)
+
+def kernel_static_object(name, src, hdrs, target, prefix):
+    """An object of functions that call skeletons with constants, made by the steps that codegen takes.
+
+    `src` names its functions FERRULE_STATIC_NAME(x), which become PREFIX_static_x.
+    """
+    module = "//kernels:bitcode_objects_%s.bc" % target
+    native.genrule(
+        name = name,
+        srcs = [src, module] + hdrs,
+        outs = [name + ".o"],
+        cmd = " ".join([
+            "t=$$(mktemp -d); $(execpath {clang}) {flags} {target} -flto=thin -emit-llvm",
+            "'-DFERRULE_STATIC_NAME(name)={prefix}static_##name' -c $(execpath {src}) -o $$t/caller.bc &&",
+            "$(execpath @llvm//:bin/llvm-link) --only-needed --internalize $$t/caller.bc $(execpath {module}) -o $$t/all.bc &&",
+            "$(execpath @llvm//:bin/opt) -O2 --vectorize-loops=false --vectorize-slp=false $$t/all.bc -o $$t/optimised.bc &&",
+            "$(execpath @llvm//:bin/llc) -O2 -relocation-model=pic -filetype=obj $$t/optimised.bc -o $@; s=$$?; rm -r $$t; exit $$s",
+        ]).format(clang = _CLANG, flags = _FLAGS, target = TARGET_FLAGS[target], prefix = prefix, src = src, module = module),
+        exec_tools = [_CLANG, "@llvm//:bin/llvm-link", "@llvm//:bin/opt", "@llvm//:bin/llc"],
+    )
