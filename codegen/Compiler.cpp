@@ -11,6 +11,7 @@
 #include "passes/Pipelines.h"
 #include "passes/memory/MemoryPlan.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -276,5 +277,7 @@ FailureOr<ProgramDescription> Compilation::run(std::string &error) {
 
 FailureOr<ProgramDescription> mlir::ferrule::compileModule(ModuleOp module, const CompileOptions &options,
                                                            std::string &error) {
+  // Kernels are built in it; the caller's context may hold the graph dialect alone.
+  module->getContext()->getOrLoadDialect<LLVM::LLVMDialect>();
   return Compilation(module, options).run(error);
 }

@@ -379,11 +379,10 @@ LogicalResult KernelEmitter::emitReduction() {
   int64_t tileRows = (std::min<int64_t>(chooseTileRows(n), 64) + 3) / 4 * 4; // Four rows hide the adds' latency.
   spec.tiles = column ? outerCount * DimExpr::ceilDiv(sizes[*column], DimExpr(laneCount))
                       : DimExpr::ceilDiv(outerCount, DimExpr(tileRows));
-  std::string name = isMoments ? "ferrule_moments_" : "ferrule_reduce_";
-  name += column ? "columns" : "rows";
-  if (!isMoments)
-    name += "_" + kind;
-  name += suffix;
+  // ferrule_moments_rows_f32, ferrule_argmax_rows_f32, but ferrule_reduce_rows_sum_f32.
+  bool isPlain = !isMoments && !isa<ArgmaxOp, ArgminOp>(root);
+  std::string form = column ? "columns" : "rows";
+  std::string name = "ferrule_" + (isPlain ? "reduce_" + form + "_" + kind : kind + "_" + form) + suffix;
   emitFunction([&](FunctionEmitter &e, Value ctx) {
     SmallVector<Value> arguments{ctx, e.addressOf(load), e.addressOf(store), context.getSize(e, ctx, outerCount),
                                  context.getSize(e, ctx, n)};

@@ -2,6 +2,7 @@
 
 #include "codegen/emit/KernelTable.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -16,7 +17,9 @@
 using namespace mlir;
 using namespace mlir::ferrule;
 
-KernelTable::KernelTable(MLIRContext *context) : module(ModuleOp::create(UnknownLoc::get(context))) {}
+KernelTable::KernelTable(MLIRContext *context) : module(ModuleOp::create(UnknownLoc::get(context))) {
+  context->loadDialect<LLVM::LLVMDialect>();
+}
 
 /// The body's text, with the inputs' names in order: what a kernel is, without where it is called.
 static std::string describeStructure(DispatchOp dispatch) {

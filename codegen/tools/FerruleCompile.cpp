@@ -9,7 +9,6 @@
 #include "serialize/writer/writer.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -34,7 +33,7 @@ int main(int argc, char **argv) {
   const bool showTimes = printTimes;
 
   MLIRContext context(MLIRContext::Threading::DISABLED);
-  context.loadDialect<mlir::ferrule::FerruleDialect, func::FuncDialect, LLVM::LLVMDialect>();
+  context.loadDialect<mlir::ferrule::FerruleDialect, func::FuncDialect>();
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(inputPath, &context);
   if (!module)
     return 1;

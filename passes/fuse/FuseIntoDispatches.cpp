@@ -378,6 +378,11 @@ void Grouping::buildDispatch(unsigned index, const llvm::SetVector<Value> &requi
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*body)))
     if (!isa<YieldOp>(op) && op.use_empty())
       op.erase();
+  for (unsigned argument = body->getNumArguments(); argument-- > 0;)
+    if (body->getArgument(argument).use_empty()) {
+      body->eraseArgument(argument);
+      dispatch.getInputsMutable().erase(argument);
+    }
   builder.setInsertionPointAfter(dispatch);
   for (auto [output, result] : llvm::zip(outputs, dispatch.getResults()))
     mapping.map(output, result);
