@@ -1,0 +1,125 @@
+// GFLOP/s of matmul and the convolutions with constant shapes, one thread, against the FMA peak of the same run.
+//
+//   bazel run //kernels/bench:contraction_bench
+//
+// Counts the operations that are performed: taps in the padding are not. Time is the thread's CPU time, the best of
+// many runs.
+#include <cstdio>
+#include <string>
+
+#include "kernels/conv/shape.h"
+#include "kernels/testing/fma_peak.h"
+#include "kernels/testing/random_data.h"
+#include "kernels/testing/skeleton_table.h"
+
+namespace ferrule::kernels {
+using Instance = void (*)(void*, const float*, const float*, int64_t, int64_t);
+}
+
+#define FERRULE_DECLARE(name)                                                                       \
+  extern "C" void v3_static_##name(void*, const float*, const float*, int64_t, int64_t);            \
+  extern "C" void v4_static_##name(void*, const float*, const float*, int64_t, int64_t);
+#define FERRULE_MATMUL(id, ...) FERRULE_DECLARE(matmul_##id)
+#define FERRULE_CONV(id, ...) \
+  FERRULE_DECLARE(conv_##id) FERRULE_DECLARE(conv_input_gradient_##id) FERRULE_DECLARE(conv_weight_gradient_##id)
+#include "kernels/bench/shapes.inc"
+#undef FERRULE_MATMUL
+#undef FERRULE_CONV
+
+namespace ferrule::kernels {
+namespace {
+
+struct Output {
+  float* data;
+  int64_t columns;
+};
+
+// Output positions times taps of one axis that lie inside the input.
+int64_t taps_inside(int64_t out, int64_t in, int64_t kernel, int64_t stride, int64_t pad, int64_t dilation) {
+  int64_t count = 0;
+  for (int64_t o = 0; o < out; ++o)
+    for (int64_t k = 0; k < kernel; ++k) {
+      const int64_t i = o * stride - pad + k * dilation;
+      count += i >= 0 && i < in;
+    }
+  return count;
+}
+
+struct Work {
+  std::string name;
+  double flops;
+  int64_t p, q, out, columns, tiles;
+  Instance instances[2];
+};
+
+void measure(const Work& work, int isa, double peak) {
+  Random random(1);
+  Buffer<float> p(work.p), q(work.q), out(work.out);
+  random.fill(p);
+  random.fill(q);
+  Output ctx{out.data(), work.columns};
+  double best = 1e9;
+  const int repeats = static_cast<int>(std::min(300.0, 3 + 2e10 / work.flops));
+  for (int i = 0; i < repeats; ++i) {
+    const double start = thread_seconds();
+    work.instances[isa](&ctx, p.data(), q.data(), 0, work.tiles);
+    best = std::min(best, thread_seconds() - start);
+  }
+  const double gflops = work.flops / best * 1e-9;
+  std::printf("  %-48s %9.1f us %7.1f GFLOP/s %4.0f%%\n", work.name.c_str(), best * 1e6, gflops, 100 * gflops / peak);
+}
+
+#define FERRULE_INSTANCES(name) \
+  { v3_static_##name, v4_static_##name }
+
+std::vector<Work> all_work() {
+  std::vector<Work> all;
+  const auto matmul = [&](int64_t M, int64_t N, int64_t K, int64_t tile_m, int64_t tile_panels, const Instance(&run)[2]) {
+    all.push_back({"matmul " + std::to_string(M) + "x" + std::to_string(N) + "x" + std::to_string(K) + " tile " +
+                       std::to_string(tile_m) + "x" + std::to_string(tile_panels * 16),
+                   2.0 * M * N * K, M * K, ceil_div(N, 16) * 16 * K, M * N, N, matmul_tiles(M, N, tile_m, tile_panels),
+                   {run[0], run[1]}});
+  };
+  const auto conv = [&](const ConvShape& s, const Instance(&forward)[2], const Instance(&input)[2],
+                        const Instance(&weight)[2]) {
+    const double flops = 2.0 * s.batch * taps_inside(s.out_h, s.in_h, s.kernel_h, s.stride_h, s.pad_top, s.dilation_h) *
+                         taps_inside(s.out_w, s.in_w, s.kernel_w, s.stride_w, s.pad_left, s.dilation_w) *
+                         (s.in_c / s.groups) * s.out_c;
+    const int64_t x = s.batch * s.in_h * s.in_w * s.in_c, y = s.batch * s.out_h * s.out_w * s.out_c;
+    const int64_t taps = s.kernel_h * s.kernel_w;
+    const int64_t w = taps * s.in_c * ceil_div(s.out_c, 16) * 16, wt = taps * s.out_c * ceil_div(s.in_c, 16) * 16;
+    const std::string name = std::to_string(s.batch) + "x" + std::to_string(s.in_h) + "x" + std::to_string(s.in_w) + " " +
+                             std::to_string(s.in_c) + "->" + std::to_string(s.out_c) + " 3x3";
+    all.push_back({"conv " + name, flops, x, w, y, s.out_c, s.batch * s.out_h, {forward[0], forward[1]}});
+    all.push_back({"conv input gradient " + name, flops, y, wt, x, s.in_c, s.batch * s.in_h, {input[0], input[1]}});
+    all.push_back({"conv weight gradient " + name, flops, x, y, w, 16,
+                   conv_weight_gradient_tiles(s.groups, s.out_c, s.kernel_h, s.kernel_w), {weight[0], weight[1]}});
+  };
+#define FERRULE_MATMUL(id, ...)                                     \
+  {                                                                 \
+    const Instance run[2] = FERRULE_INSTANCES(matmul_##id);         \
+    matmul(__VA_ARGS__, run);                                       \
+  }
+#define FERRULE_CONV(id, ...)                                                 \
+  {                                                                           \
+    const Instance forward[2] = FERRULE_INSTANCES(conv_##id);                 \
+    const Instance input[2] = FERRULE_INSTANCES(conv_input_gradient_##id);    \
+    const Instance weight[2] = FERRULE_INSTANCES(conv_weight_gradient_##id);  \
+    conv({__VA_ARGS__}, forward, input, weight);                              \
+  }
+#include "kernels/bench/shapes.inc"
+  return all;
+}
+
+}  // namespace
+}  // namespace ferrule::kernels
+
+int main() {
+  using namespace ferrule::kernels;
+  const auto tables = runnable_skeletons();
+  for (size_t isa = 0; isa < tables.size(); ++isa) {
+    const double peak = fma_peak_gflops(isa == 1);
+    std::printf("%s, FMA peak %.1f GFLOP/s\n", tables[isa]->target, peak);
+    for (const Work& work : all_work()) measure(work, static_cast<int>(isa), peak);
+  }
+}

@@ -1,0 +1,40 @@
+// The measured skeletons with their shapes as constants and a store that is inlined, as in a generated kernel.
+#include "kernels/skeletons.h"
+
+namespace {
+
+typedef float Lanes __attribute__((ext_vector_type(16)));
+
+struct Output {
+  float* data;
+  int64_t columns;
+};
+
+inline __attribute__((always_inline)) void keep(void* ctx, int64_t row, int64_t col, int64_t count, const void* in) {
+  const auto* out = static_cast<const Output*>(ctx);
+  if (count == 16) {
+    const Lanes lanes = *static_cast<const Lanes*>(in);
+    __builtin_memcpy(out->data + row * out->columns + col, &lanes, sizeof(lanes));
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) out->data[row * out->columns + col + i] = static_cast<const float*>(in)[i];
+}
+
+}  // namespace
+
+#define FERRULE_MATMUL(id, M, N, K, tile_m, tile_panels)                                                          \
+  extern "C" void FERRULE_STATIC_NAME(matmul_##id)(void* ctx, const float* p, const float* q, int64_t tile_begin, \
+                                                   int64_t tile_end) {                                            \
+    ferrule_matmul_f32(ctx, keep, p, K, 1, q, K * 16, 16, 1, M, N, K, tile_m, tile_panels, tile_begin, tile_end,  \
+                       nullptr);                                                                                  \
+  }
+#define FERRULE_CONV_AS(skeleton, id, ...)                                                                            \
+  extern "C" void FERRULE_STATIC_NAME(skeleton##_##id)(void* ctx, const float* p, const float* q, int64_t tile_begin, \
+                                                       int64_t tile_end) {                                            \
+    ferrule_##skeleton##_f32(ctx, keep, p, q, __VA_ARGS__, tile_begin, tile_end, nullptr);                            \
+  }
+#define FERRULE_CONV(id, ...)                          \
+  FERRULE_CONV_AS(conv, id, __VA_ARGS__)               \
+  FERRULE_CONV_AS(conv_input_gradient, id, __VA_ARGS__) \
+  FERRULE_CONV_AS(conv_weight_gradient, id, __VA_ARGS__)
+#include "kernels/bench/shapes.inc"
