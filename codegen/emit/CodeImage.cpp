@@ -22,12 +22,13 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
-#include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Internalize.h"
-#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/LowerConstantIntrinsics.h"
+#include "llvm/Transforms/Scalar/SCCP.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 #include <mutex>
 #include <set>
@@ -122,10 +123,43 @@ Error linkKernelFamilies(llvm::Module &module, const CpuTarget &target,
   return Error::success();
 }
 
-/// Inlines the skeletons, then the callbacks whose addresses became constants
-/// by that, then optimises. Code is vector code already: the loop and SLP
-/// vectorisers stay off, and loops unroll only where they say so.
-void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+/// Calls in `function` of functions that must be inlined.
+llvm::SmallVector<llvm::CallBase *> collectInlineCalls(llvm::Function &function) {
+  llvm::SmallVector<llvm::CallBase *> calls;
+  for (llvm::BasicBlock &block : function)
+    for (llvm::Instruction &instruction : block)
+      if (auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
+        llvm::Function *callee = call->getCalledFunction();
+        if (callee && !callee->isDeclaration() && callee->hasFnAttribute(llvm::Attribute::AlwaysInline))
+          calls.push_back(call);
+      }
+  return calls;
+}
+
+/// Inlines from the kernel downwards, level by level: skeleton, tile instances, callbacks (direct calls once their
+/// address is a constant). A skeleton chooses among many instances by shape; going down, the shapes are constants
+/// already, and what is not chosen is never copied. LLVM's own inliner goes upwards and copies all of it.
+Error inlineTopDown(llvm::Function &kernel, llvm::FunctionPassManager &cleanup,
+                    llvm::FunctionAnalysisManager &analyses) {
+  constexpr int maxLevels = 16;
+  for (int level = 0; level < maxLevels; ++level) {
+    llvm::SmallVector<llvm::CallBase *> calls = collectInlineCalls(kernel);
+    if (calls.empty())
+      return Error::success();
+    for (llvm::CallBase *call : calls) {
+      llvm::InlineFunctionInfo info;
+      llvm::InlineResult result = llvm::InlineFunction(*call, info);
+      if (!result.isSuccess())
+        return makeError("kernel " + kernel.getName() + ": a call cannot be inlined: " + result.getFailureReason());
+    }
+    analyses.invalidate(kernel, cleanup.run(kernel, analyses));
+  }
+  return makeError("kernel " + kernel.getName() + ": its calls do not end after " + llvm::Twine(maxLevels) +
+                   " levels");
+}
+
+/// Code is vector code already: the loop and SLP vectorisers stay off, and loops unroll only where they say so.
+Error optimize(llvm::Module &module, llvm::TargetMachine &machine, llvm::ArrayRef<std::string> functions) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopInterleaving = false;
   tuning.LoopVectorization = false;
@@ -140,23 +174,27 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerCGSCCAnalyses(sccAnalyses);
   builder.registerFunctionAnalyses(functionAnalyses);
   builder.registerLoopAnalyses(loopAnalyses);
-  builder.crossRegisterProxies(loopAnalyses, functionAnalyses, sccAnalyses,
-                               moduleAnalyses);
+  builder.crossRegisterProxies(loopAnalyses, functionAnalyses, sccAnalyses, moduleAnalyses);
 
-  llvm::ModulePassManager passes;
-  for (int round = 0; round < 2; ++round) {
-    passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetimeIntrinsics=*/false));
-    passes.addPass(llvm::GlobalDCEPass());
-    llvm::FunctionPassManager cleanup;
-    cleanup.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-    cleanup.addPass(llvm::SimplifyCFGPass());
-    cleanup.addPass(llvm::InstCombinePass());
-    passes.addPass(
-        llvm::createModuleToFunctionPassAdaptor(std::move(cleanup)));
+  llvm::FunctionPassManager cleanup;
+  cleanup.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  cleanup.addPass(llvm::SCCPPass());
+  cleanup.addPass(llvm::SimplifyCFGPass());
+  llvm::FunctionPassManager simplification;
+  // A shape that is no constant by now is a run-time value: choose the general path.
+  simplification.addPass(llvm::LowerConstantIntrinsicsPass());
+  simplification.addPass(
+      builder.buildFunctionSimplificationPipeline(llvm::OptimizationLevel::O2, llvm::ThinOrFullLTOPhase::None));
+  for (const std::string &name : functions) {
+    llvm::Function &kernel = *module.getFunction(name);
+    if (Error error = inlineTopDown(kernel, cleanup, functionAnalyses))
+      return error;
+    functionAnalyses.invalidate(kernel, simplification.run(kernel, functionAnalyses));
   }
-  passes.addPass(
-      builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2));
-  passes.run(module, moduleAnalyses);
+  llvm::ModulePassManager last;
+  last.addPass(llvm::GlobalDCEPass()); // The skeletons and callbacks have no caller left.
+  last.run(module, moduleAnalyses);
+  return Error::success();
 }
 
 Error emitObject(llvm::Module &module, llvm::TargetMachine &machine,
@@ -304,7 +342,8 @@ mlir::ferrule::compileCodeImage(StringRef moduleBitcode,
   if (Error linkError = linkKernelFamilies(**module, target, functions))
     return std::move(linkError);
   stampTargetAttributes(**module, target);
-  optimize(**module, *machine);
+  if (Error optimizeError = optimize(**module, *machine, functions))
+    return std::move(optimizeError);
   llvm::SmallVector<char, 0> object;
   if (Error emitError = emitObject(**module, *machine, object))
     return std::move(emitError);
