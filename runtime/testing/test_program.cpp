@@ -296,8 +296,9 @@ std::string temporary_path(const std::string& name) {
 
 void write_file(const std::string& path, const std::vector<uint8_t>& bytes) {
   std::FILE* file = std::fopen(path.c_str(), "wb");
-  if (file == nullptr || std::fwrite(bytes.data(), 1, bytes.size(), file) != bytes.size() || std::fclose(file) != 0)
-    give_up("cannot write " + path);
+  if (file == nullptr) give_up("cannot open " + path);
+  const bool written = bytes.empty() || std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  if (std::fclose(file) != 0 || !written) give_up("cannot write " + path);
 }
 
 std::vector<uint8_t> read_file(const std::string& path) {
