@@ -30,8 +30,10 @@ using namespace mlir::ferrule;
 
 namespace {
 
-/// Ops recomputed in one place instead of read from memory: at most this many arithmetic ops.
-constexpr unsigned maxRecomputedOps = 6;
+/// Ops recomputed in one place instead of read from memory: at most this many arithmetic ops over at most this many
+/// tensors of full size. The backward pass of a norm with its activation takes eight ops over two tensors.
+constexpr unsigned maxRecomputedOps = 12;
+constexpr unsigned maxRecomputedLeaves = 2;
 /// The most sums that share one pass (the skeletons' limit).
 constexpr unsigned maxSharedSums = 4;
 
@@ -156,24 +158,21 @@ private:
 
   /// Arithmetic ops in the cheap tree above and including op; more than the limit if something in it is not cheap.
   unsigned countCheapOps(Operation *op) const {
-    unsigned count = 1, wholeLeaves = 0;
+    DenseSet<Operation *> ops{op};
+    DenseSet<Value> wholeLeaves;
     SmallVector<Operation *> work{op};
-    Dims dims = getDims(op->getResult(0));
-    while (!work.empty() && count <= maxRecomputedOps) {
-      Operation *current = work.pop_back_val();
-      for (Value operand : current->getOperands()) {
+    while (!work.empty() && ops.size() <= maxRecomputedOps) {
+      for (Value operand : work.pop_back_val()->getOperands()) {
         Operation *producer = operand.getDefiningOp();
         if (producer && (isFree(producer) || isView(producer)))
           continue;
-        if (producer && isElementwise(producer) && isCheap(producer)) {
-          ++count;
+        if (!producer || !isElementwise(producer) || !isCheap(producer))
+          wholeLeaves.insert(operand);
+        else if (ops.insert(producer).second)
           work.push_back(producer);
-        } else {
-          ++wholeLeaves;
-        }
       }
     }
-    return wholeLeaves > 2 ? maxRecomputedOps + 1 : count;
+    return wholeLeaves.size() > maxRecomputedLeaves ? maxRecomputedOps + 1 : ops.size();
   }
 
   /// Values from outside the group that op reads, after what is recomputed inside.
@@ -274,10 +273,13 @@ private:
       unsigned sums = 0;
       bool same = true;
       for (Operation *member : groups[index].members) {
+        if (isElementwise(member)) // The epilogue of a sum.
+          continue;
         auto other = dyn_cast<ReduceSumOp>(member);
         same &= other && other.getX().getType() == sum.getX().getType() && other.getAxes() == sum.getAxes();
         ++sums;
       }
+      same &= sums > 0;
       if (same && sums < maxSharedSums && canJoin(op, index))
         return index;
     }

@@ -137,6 +137,10 @@ struct TransposeBeforeBroadcast : OpRewritePattern<TransposeOp> {
     if (!broadcast)
       return rewriter.notifyMatchFailure(op, "no broadcast below");
     GraphBuilder b(rewriter, op.getLoc());
+    if (getElementCount(broadcast.getX()) == DimExpr(1)) {
+      rewriter.replaceOp(op, b.broadcastTo(b.reshape(broadcast.getX(), {}), getDims(op.getResult())));
+      return success();
+    }
     Dims source = getDims(broadcast.getX());
     source.insert(source.begin(), op.getPattern().size() - source.size(), DimExpr(1));
     Value x = b.transpose(b.reshape(broadcast.getX(), source), op.getPattern());
