@@ -44,8 +44,7 @@ int main(int argc, char **argv) {
   options.disabledPasses = disabled;
   options.phaseSeconds = &seconds;
   std::string error;
-  FailureOr<::ferrule::serialize::ProgramDescription> program =
-      mlir::ferrule::compileModule(*module, options, error);
+  FailureOr<::ferrule::serialize::ProgramDescription> program = mlir::ferrule::compileModule(*module, options, error);
   std::vector<uint8_t> bytes;
   if (succeeded(program))
     bytes = ::ferrule::serialize::write_program(*program, &error);

@@ -164,13 +164,13 @@ DimExpr DimConstraints::simplify(const DimExpr &e) const {
 DimInterval DimConstraints::getBounds(const DimExpr &e) const {
   if (!e.isValid())
     return {};
-  return simplify(e).fold<DimInterval>(
-      [](int64_t value) { return DimInterval{value, value}; },
-      [&](const std::string &name) {
-        DimRange range = getRange(name);
-        return DimInterval{range.min, range.max == DimRange::unbounded ? Bound() : Bound(range.max)};
-      },
-      combine);
+  return simplify(e).fold<DimInterval>([](int64_t value) { return DimInterval{value, value}; },
+                                       [&](const std::string &name) {
+                                         DimRange range = getRange(name);
+                                         return DimInterval{
+                                             range.min, range.max == DimRange::unbounded ? Bound() : Bound(range.max)};
+                                       },
+                                       combine);
 }
 
 int64_t DimConstraints::getModulus(const DimExpr &e) const {

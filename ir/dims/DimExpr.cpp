@@ -64,8 +64,7 @@ public:
 
   /// Sorts, merges equal products and drops zero coefficients.
   static DimExpr make(std::vector<DimTerm> terms, int64_t constant) {
-    std::sort(terms.begin(), terms.end(),
-              [](const DimTerm &a, const DimTerm &b) { return compareFactors(a, b) < 0; });
+    std::sort(terms.begin(), terms.end(), [](const DimTerm &a, const DimTerm &b) { return compareFactors(a, b) < 0; });
     std::vector<DimTerm> merged;
     for (DimTerm &term : terms) {
       if (!merged.empty() && compareFactors(merged.back(), term) == 0) {
@@ -286,9 +285,7 @@ DimExpr DimExpr::floorDiv(const DimExpr &a, const DimExpr &b) {
   return DimAlgebra::floorDivide(a, b);
 }
 
-DimExpr DimExpr::ceilDiv(const DimExpr &a, const DimExpr &b) {
-  return DimExpr(0) - floorDiv(DimExpr(0) - a, b);
-}
+DimExpr DimExpr::ceilDiv(const DimExpr &a, const DimExpr &b) { return DimExpr(0) - floorDiv(DimExpr(0) - a, b); }
 
 DimExpr DimExpr::mod(const DimExpr &a, const DimExpr &b) {
   if (!a.valid || !b.valid || b == DimExpr(0))
@@ -354,15 +351,13 @@ DimExpr::evaluate(const std::function<std::optional<int64_t>(const std::string &
                      });
 }
 
-DimExpr
-DimExpr::substitute(const std::function<std::optional<DimExpr>(const std::string &)> &replacementOf) const {
+DimExpr DimExpr::substitute(const std::function<std::optional<DimExpr>(const std::string &)> &replacementOf) const {
   if (!valid)
     return *this;
-  return fold<DimExpr>([](int64_t value) { return DimExpr(value); },
-                       [&](const std::string &name) { return replacementOf(name).value_or(dim(name)); },
-                       [](DimOperation operation, const DimExpr &a, const DimExpr &b) {
-                         return apply(operation, a, b);
-                       });
+  return fold<DimExpr>(
+      [](int64_t value) { return DimExpr(value); },
+      [&](const std::string &name) { return replacementOf(name).value_or(dim(name)); },
+      [](DimOperation operation, const DimExpr &a, const DimExpr &b) { return apply(operation, a, b); });
 }
 
 std::string DimExpr::str(Spelling spelling) const {

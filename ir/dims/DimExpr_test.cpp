@@ -109,13 +109,29 @@ TEST_CASE("canonical forms keep values") {
       auto [x, xv] = pool[random() % pool.size()];
       auto [y, yv] = pool[random() % pool.size()];
       switch (random() % 7) {
-      case 0: pool.emplace_back(x + y, xv + yv); break;
-      case 1: pool.emplace_back(x - y, xv - yv); break;
-      case 2: pool.emplace_back(x * y, xv * yv); break;
-      case 3: pool.emplace_back(DimExpr::min(x, y), std::min(xv, yv)); break;
-      case 4: pool.emplace_back(DimExpr::max(x, y), std::max(xv, yv)); break;
-      case 5: if (yv != 0) pool.emplace_back(DimExpr::floorDiv(x, y), floorDivide(xv, yv)); break;
-      case 6: if (yv != 0) pool.emplace_back(DimExpr::mod(x, y), xv - yv * floorDivide(xv, yv)); break;
+      case 0:
+        pool.emplace_back(x + y, xv + yv);
+        break;
+      case 1:
+        pool.emplace_back(x - y, xv - yv);
+        break;
+      case 2:
+        pool.emplace_back(x * y, xv * yv);
+        break;
+      case 3:
+        pool.emplace_back(DimExpr::min(x, y), std::min(xv, yv));
+        break;
+      case 4:
+        pool.emplace_back(DimExpr::max(x, y), std::max(xv, yv));
+        break;
+      case 5:
+        if (yv != 0)
+          pool.emplace_back(DimExpr::floorDiv(x, y), floorDivide(xv, yv));
+        break;
+      case 6:
+        if (yv != 0)
+          pool.emplace_back(DimExpr::mod(x, y), xv - yv * floorDivide(xv, yv));
+        break;
       }
     }
     for (auto &[expression, value] : pool) {

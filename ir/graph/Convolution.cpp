@@ -24,17 +24,17 @@ static LogicalResult checkWindow(MaybeLocation location, StringRef op, Adaptor a
     return failure();
   auto check = [&](StringRef name, ArrayRef<int64_t> values, int64_t least) -> LogicalResult {
     if (values.size() != spatialRank)
-      return failInference(location, op, name + " has " + Twine(values.size()) + " entries; there are " +
-                                             Twine(spatialRank) + " spatial axes");
+      return failInference(location, op,
+                           name + " has " + Twine(values.size()) + " entries; there are " + Twine(spatialRank) +
+                               " spatial axes");
     for (int64_t value : values)
       if (value < least)
-        return failInference(location, op, name + " has the entry " + Twine(value) + "; at least " + Twine(least) +
-                                               " is allowed");
+        return failInference(location, op,
+                             name + " has the entry " + Twine(value) + "; at least " + Twine(least) + " is allowed");
     return success();
   };
   if (adaptor.getGroups() < 1 || adaptor.getGroups() > std::numeric_limits<int32_t>::max())
-    return failInference(location, op, "groups is " + Twine(adaptor.getGroups()) +
-                                           "; it must be positive");
+    return failInference(location, op, "groups is " + Twine(adaptor.getGroups()) + "; it must be positive");
   return success(succeeded(check("strides", adaptor.getStrides(), 1)) &&
                  succeeded(check("pads_begin", adaptor.getPadsBegin(), 0)) &&
                  succeeded(check("pads_end", adaptor.getPadsEnd(), 0)) &&
@@ -73,8 +73,9 @@ static LogicalResult checkTensors(MaybeLocation location, StringRef op, StringRe
   if (failed(checkKind(location, op, nameA, a, ElementKind::Float)))
     return failure();
   if (getElementType(a) != getElementType(b) || getDims(a).size() != getDims(b).size() || getDims(a).size() < 3)
-    return failInference(location, op, nameA + " is " + describe(a) + " and " + nameB + " is " + describe(b) +
-                                           "; they must have one dtype and the same number of axes, at least 3");
+    return failInference(location, op,
+                         nameA + " is " + describe(a) + " and " + nameB + " is " + describe(b) +
+                             "; they must have one dtype and the same number of axes, at least 3");
   return success();
 }
 
@@ -171,7 +172,9 @@ LogicalResult ConvolutionWeightGradientOp::buildGradient(GraphBuilder &b, ValueR
 static DimExpr countFlops(ArrayRef<DimExpr> output, ArrayRef<DimExpr> weight) {
   return getElementCount(output) * getElementCount(weight.drop_front()) * DimExpr(2);
 }
-static DimExpr countConvolutionFlops(ConvolutionOp op) { return countFlops(getDims(op.getResult()), getDims(op.getW())); }
+static DimExpr countConvolutionFlops(ConvolutionOp op) {
+  return countFlops(getDims(op.getResult()), getDims(op.getW()));
+}
 static DimExpr countConvolutionFlops(ConvolutionInputGradientOp op) {
   return countFlops(getDims(op.getDy()), getDims(op.getW()));
 }

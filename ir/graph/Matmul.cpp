@@ -8,9 +8,9 @@ namespace mlir::ferrule {
 LogicalResult MatmulOp::inferTypes(MaybeLocation location, Adaptor adaptor, InferredTypes &types) {
   Value a = adaptor.getA(), b = adaptor.getB();
   auto fail = [&](const Twine &rule) {
-    return failInference(location, "matmul", "a is " + describe(a) + (adaptor.getTransposeA() ? " transposed" : "") +
-                                                 " and b is " + describe(b) +
-                                                 (adaptor.getTransposeB() ? " transposed" : "") + "; " + rule);
+    return failInference(location, "matmul",
+                         "a is " + describe(a) + (adaptor.getTransposeA() ? " transposed" : "") + " and b is " +
+                             describe(b) + (adaptor.getTransposeB() ? " transposed" : "") + "; " + rule);
   };
   if (failed(checkKind(location, "matmul", "a", a, ElementKind::Number)))
     return failure();

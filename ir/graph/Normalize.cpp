@@ -15,8 +15,9 @@ static LogicalResult checkParameter(MaybeLocation location, StringRef name, Valu
     expected.push_back(dims[axis]);
   if (getDims(parameter) == expected && getElementType(parameter) == getElementType(x))
     return success();
-  return failInference(location, "normalize", "x is " + describe(x) + " and " + name + " is " + describe(parameter) +
-                                                  "; it must be " + describe(getElementType(x)) + describe(expected));
+  return failInference(location, "normalize",
+                       "x is " + describe(x) + " and " + name + " is " + describe(parameter) + "; it must be " +
+                           describe(getElementType(x)) + describe(expected));
 }
 
 LogicalResult NormalizeOp::inferTypes(MaybeLocation location, Adaptor adaptor, InferredTypes &types) {
@@ -84,8 +85,8 @@ static Value buildStatisticsGradient(GraphBuilder &b, Value x, Value mean, Value
 }
 
 LogicalResult MomentsOp::buildGradient(GraphBuilder &b, ValueRange cotangents, MutableArrayRef<Value> gradients) {
-  gradients[0] = buildStatisticsGradient(b, getX(), getMean(), getRstd(), cotangents[0], cotangents[1], cotangents[2],
-                                         getAxes());
+  gradients[0] =
+      buildStatisticsGradient(b, getX(), getMean(), getRstd(), cotangents[0], cotangents[1], cotangents[2], getAxes());
   return success();
 }
 
@@ -118,8 +119,9 @@ LogicalResult NormalizeOp::buildGradient(GraphBuilder &b, ValueRange cotangents,
       gradients[next++] = reduce(g);
   }
   if (cotangents[1] || cotangents[2] || cotangents[3])
-    gradients[0] = sum(b, gradients[0], buildStatisticsGradient(b, x, getMean(), getRstd(), cotangents[1],
-                                                                cotangents[2], cotangents[3], axes));
+    gradients[0] =
+        sum(b, gradients[0],
+            buildStatisticsGradient(b, x, getMean(), getRstd(), cotangents[1], cotangents[2], cotangents[3], axes));
   return success();
 }
 

@@ -17,19 +17,22 @@ static FailureOr<Dims> inferPooled(MaybeLocation location, StringRef op, Adaptor
   ArrayRef<int64_t> begin = adaptor.getPadsBegin(), end = adaptor.getPadsEnd();
   size_t rank = x.size() - 2;
   if (x.size() < 3 || kernel.size() != rank || strides.size() != rank || begin.size() != rank || end.size() != rank)
-    return failInference(location, op, "the input is " + describe(x) +
-                                           "; it must be [N, C, spatial...] with one entry of kernel, strides, "
-                                           "pads_begin and pads_end for each spatial axis");
+    return failInference(location, op,
+                         "the input is " + describe(x) +
+                             "; it must be [N, C, spatial...] with one entry of kernel, strides, "
+                             "pads_begin and pads_end for each spatial axis");
   Dims result = {x[0], x[1]};
   for (size_t i = 0; i < rank; ++i) {
     if (kernel[i] < 1 || strides[i] < 1 || begin[i] < 0 || end[i] < 0 || begin[i] >= kernel[i] || end[i] >= kernel[i])
-      return failInference(location, op, "on axis " + Twine(i + 2) + " kernel = " + Twine(kernel[i]) + ", stride = " +
-                                             Twine(strides[i]) + ", pads = " + Twine(begin[i]) + " and " +
-                                             Twine(end[i]) + "; kernel and stride must be positive, pads below kernel");
+      return failInference(location, op,
+                           "on axis " + Twine(i + 2) + " kernel = " + Twine(kernel[i]) +
+                               ", stride = " + Twine(strides[i]) + ", pads = " + Twine(begin[i]) + " and " +
+                               Twine(end[i]) + "; kernel and stride must be positive, pads below kernel");
     DimExpr room = x[i + 2] + DimExpr(begin[i]) + DimExpr(end[i]) - DimExpr(kernel[i]);
     if (room.getConstant().value_or(0) < 0)
-      return failInference(location, op, "the input is " + describe(x) + "; on axis " + Twine(i + 2) + " the kernel of " +
-                                             Twine(kernel[i]) + " is larger than the padded input");
+      return failInference(location, op,
+                           "the input is " + describe(x) + "; on axis " + Twine(i + 2) + " the kernel of " +
+                               Twine(kernel[i]) + " is larger than the padded input");
     result.push_back(DimExpr::floorDiv(room, strides[i]) + 1);
   }
   return result;
@@ -46,8 +49,8 @@ static LogicalResult inferForward(MaybeLocation location, StringRef op, Adaptor 
 
 /// A pooling gradient has the shape of the input, and dy that of the pooled result.
 template <typename Adaptor>
-static LogicalResult inferBackward(MaybeLocation location, StringRef op, Adaptor adaptor, ArrayRef<DimExpr> x,
-                                   Value dy, InferredTypes &types) {
+static LogicalResult inferBackward(MaybeLocation location, StringRef op, Adaptor adaptor, ArrayRef<DimExpr> x, Value dy,
+                                   InferredTypes &types) {
   if (failed(checkKind(location, op, "dy", dy, ElementKind::Float)))
     return failure();
   FailureOr<Dims> pooled = inferPooled(location, op, adaptor, x);
@@ -70,8 +73,8 @@ LogicalResult MaxPoolGradientOp::inferTypes(MaybeLocation location, Adaptor adap
   StringRef op = "max_pool_gradient";
   Value x = adaptor.getX(), dy = adaptor.getDy();
   if (getElementType(x) != getElementType(dy))
-    return failInference(location, op, "x is " + describe(x) + " and dy is " + describe(dy) +
-                                           "; they must have one dtype");
+    return failInference(location, op,
+                         "x is " + describe(x) + " and dy is " + describe(dy) + "; they must have one dtype");
   return inferBackward(location, op, adaptor, getDims(x), dy, types);
 }
 

@@ -1,8 +1,8 @@
 #include "ir/graph/Shape.h"
 
+#include "ir/dims/DimConstraints.h"
 #include "ir/graph/Families.h"
 #include "ir/graph/GraphBuilder.h"
-#include "ir/dims/DimConstraints.h"
 
 namespace mlir::ferrule {
 
@@ -24,9 +24,9 @@ LogicalResult ReshapeOp::inferTypes(MaybeLocation location, Adaptor adaptor, Inf
   ArrayRef<DimExpr> shape = adaptor.getShape().getDims();
   DimExpr from = getElementCount(x), to = getElementCount(shape);
   if (!to.isValid() || !mayBeEqual(from, to))
-    return failInference(location, "reshape", "x is " + describe(x) + " with " + from.str() +
-                                                  " elements and the new shape " + describe(shape) + " has " +
-                                                  to.str() + "; the counts must be equal");
+    return failInference(location, "reshape",
+                         "x is " + describe(x) + " with " + from.str() + " elements and the new shape " +
+                             describe(shape) + " has " + to.str() + "; the counts must be equal");
   return addType(location, "reshape", getElementType(x), shape, types);
 }
 
@@ -37,9 +37,9 @@ LogicalResult TransposeOp::inferTypes(MaybeLocation location, Adaptor adaptor, I
     return failure();
   Dims dims = getDims(x), result;
   if (adaptor.getPattern().size() != dims.size())
-    return failInference(location, "transpose", "x is " + describe(x) + " and pattern has " +
-                                                    Twine(adaptor.getPattern().size()) +
-                                                    " entries; it must name each axis once");
+    return failInference(location, "transpose",
+                         "x is " + describe(x) + " and pattern has " + Twine(adaptor.getPattern().size()) +
+                             " entries; it must name each axis once");
   for (int64_t axis : adaptor.getPattern())
     result.push_back(dims[axis]);
   return addType(location, "transpose", getElementType(x), result, types);
@@ -63,8 +63,9 @@ LogicalResult BroadcastToOp::inferTypes(MaybeLocation location, Adaptor adaptor,
   for (size_t i = 1; fits && i <= from.size(); ++i)
     fits = from[from.size() - i] == DimExpr(1) || mayBeEqual(from[from.size() - i], to[to.size() - i]);
   if (!fits)
-    return failInference(location, "broadcast_to", "x is " + describe(x) + " and the new shape is " + describe(to) +
-                                                       "; aligned at the end, each size of x must be equal or 1");
+    return failInference(location, "broadcast_to",
+                         "x is " + describe(x) + " and the new shape is " + describe(to) +
+                             "; aligned at the end, each size of x must be equal or 1");
   return addType(location, "broadcast_to", getElementType(x), to, types);
 }
 
@@ -114,14 +115,15 @@ LogicalResult SliceOp::inferTypes(MaybeLocation location, Adaptor adaptor, Infer
   ArrayRef<int64_t> starts = adaptor.getStarts(), stops = adaptor.getStops(), steps = adaptor.getSteps();
   Dims dims = getDims(x), result;
   if (starts.size() != dims.size() || stops.size() != dims.size() || steps.size() != dims.size())
-    return failInference(location, "slice", "x is " + describe(x) + "; starts, stops and steps must have " +
-                                                Twine(dims.size()) + " entries");
+    return failInference(location, "slice",
+                         "x is " + describe(x) + "; starts, stops and steps must have " + Twine(dims.size()) +
+                             " entries");
   for (auto [axis, size] : llvm::enumerate(dims)) {
     result.push_back(countSlice(size, starts[axis], stops[axis], steps[axis]));
     if (!result.back().isValid())
-      return failInference(location, "slice", "axis " + Twine(axis) + " of " + describe(x) + " cannot be taken from " +
-                                                  Twine(starts[axis]) + " to " + Twine(stops[axis]) + " by " +
-                                                  Twine(steps[axis]));
+      return failInference(location, "slice",
+                           "axis " + Twine(axis) + " of " + describe(x) + " cannot be taken from " +
+                               Twine(starts[axis]) + " to " + Twine(stops[axis]) + " by " + Twine(steps[axis]));
   }
   return addType(location, "slice", getElementType(x), result, types);
 }
@@ -208,9 +210,9 @@ LogicalResult ConcatOp::inferTypes(MaybeLocation location, Adaptor adaptor, Infe
     for (size_t i = 0; fits && i < dims.size(); ++i)
       fits = static_cast<int64_t>(i) == axis || dims[i] == result[i];
     if (!fits)
-      return failInference(location, "concat", "operand 0 is " + describe(first) + " and operand " + Twine(index + 1) +
-                                                   " is " + describe(x) + "; they must agree in all but axis " +
-                                                   Twine(axis));
+      return failInference(location, "concat",
+                           "operand 0 is " + describe(first) + " and operand " + Twine(index + 1) + " is " +
+                               describe(x) + "; they must agree in all but axis " + Twine(axis));
     result[axis] = result[axis] + dims[axis];
   }
   return addType(location, "concat", getElementType(first), result, types);
@@ -240,8 +242,8 @@ LogicalResult DimOp::inferTypes(MaybeLocation location, Adaptor adaptor, Inferre
   if (failed(checkPresent(location, "dim", "expr", adaptor.getExprAttr())))
     return failure();
   if (adaptor.getExpr().getDims().size() != 1)
-    return failInference(location, "dim", "expr holds " + describe(adaptor.getExpr().getDims()) +
-                                              "; it must hold one expression");
+    return failInference(location, "dim",
+                         "expr holds " + describe(adaptor.getExpr().getDims()) + "; it must hold one expression");
   types.push_back(makeTensorType(IntegerType::get(adaptor.getExpr().getContext(), 64), {}));
   return success();
 }
@@ -253,11 +255,10 @@ LogicalResult IotaOp::inferTypes(MaybeLocation location, Adaptor adaptor, Inferr
     return failure();
   ArrayRef<DimExpr> shape = adaptor.getShape().getDims();
   if (adaptor.getAxis() < 0 || adaptor.getAxis() >= static_cast<int64_t>(shape.size()))
-    return failInference(location, "iota", "axis is " + Twine(adaptor.getAxis()) +
-                                               " for the shape " + describe(shape));
+    return failInference(location, "iota", "axis is " + Twine(adaptor.getAxis()) + " for the shape " + describe(shape));
   if (!isa<FloatType, IntegerType>(adaptor.getDtype()) || adaptor.getDtype().isInteger(1))
-    return failInference(location, "iota", "dtype is " + describe(adaptor.getDtype()) +
-                                               "; it must be a float or an integer");
+    return failInference(location, "iota",
+                         "dtype is " + describe(adaptor.getDtype()) + "; it must be a float or an integer");
   return addType(location, "iota", adaptor.getDtype(), shape, types);
 }
 

@@ -6,8 +6,8 @@
 namespace mlir::ferrule {
 
 LogicalResult inferSoftmax(MaybeLocation location, StringRef op, Value x, IntegerAttr axis, InferredTypes &types) {
-  if (failed(checkKind(location, op, "x", x, ElementKind::Float)) ||
-      failed(checkPresent(location, op, "axis", axis)) || failed(checkAxes(location, op, "axis", axis.getInt(), x)))
+  if (failed(checkKind(location, op, "x", x, ElementKind::Float)) || failed(checkPresent(location, op, "axis", axis)) ||
+      failed(checkAxes(location, op, "axis", axis.getInt(), x)))
     return failure();
   types.push_back(x.getType());
   return success();
@@ -21,8 +21,9 @@ static LogicalResult checkRows(MaybeLocation location, StringRef op, Value logit
       failed(checkRank(location, op, "labels", labels, 1)))
     return failure();
   if (getDims(logits)[0] != getDims(labels)[0])
-    return failInference(location, op, "logits is " + describe(logits) + " and labels is " + describe(labels) +
-                                           "; they must have the same number of rows");
+    return failInference(location, op,
+                         "logits is " + describe(logits) + " and labels is " + describe(labels) +
+                             "; they must have the same number of rows");
   return success();
 }
 
@@ -46,8 +47,9 @@ LogicalResult CrossEntropyRowsGradientOp::inferTypes(MaybeLocation location, Ada
   if (failed(checkRows(location, op, logits, adaptor.getLabels())) || failed(checkRank(location, op, "g", g, 1)))
     return failure();
   if (getElementType(g) != getElementType(logits) || getDims(g)[0] != getDims(logits)[0])
-    return failInference(location, op, "logits is " + describe(logits) + " and g is " + describe(g) +
-                                           "; they must have one dtype and the same number of rows");
+    return failInference(location, op,
+                         "logits is " + describe(logits) + " and g is " + describe(g) +
+                             "; they must have one dtype and the same number of rows");
   types.push_back(logits.getType());
   return success();
 }

@@ -19,8 +19,7 @@ static LogicalResult verifyUse(Operation *op, FlatSymbolRefAttr name, Type type,
   auto variable = symbols.lookupNearestSymbolFrom<VariableOp>(op, name);
   if (!variable)
     return op->emitOpError("names the variable ") << name << ", which the module does not have";
-  RankedTensorType expected =
-      getPhysicalType(cast<RankedTensorType>(variable.getType()), variable.getLayoutAttr());
+  RankedTensorType expected = getPhysicalType(cast<RankedTensorType>(variable.getType()), variable.getLayoutAttr());
   if (expected != type)
     return op->emitOpError("has the type ") << type << " but the variable " << name << " is " << expected;
   return success();

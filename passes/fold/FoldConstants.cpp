@@ -108,12 +108,11 @@ bool runReference(Operation *op, ArrayRef<ConstantTensor> x, ConstantTensor &res
     return kernels::reference_where(result.dataType, x[0].bytes.data(), x[1].bytes.data(), x[2].bytes.data(), out,
                                     count);
   if (isa<FmaOp>(op))
-    return kernels::reference_fma(result.dataType, x[0].bytes.data(), x[1].bytes.data(), x[2].bytes.data(), out,
-                                  count);
+    return kernels::reference_fma(result.dataType, x[0].bytes.data(), x[1].bytes.data(), x[2].bytes.data(), out, count);
   if (x.size() == 1)
     return kernels::reference_unary(reference, x[0].dataType, x[0].bytes.data(), out, count);
-  return x.size() == 2 && kernels::reference_binary(reference, x[0].dataType, x[0].bytes.data(), x[1].bytes.data(),
-                                                    out, count);
+  return x.size() == 2 &&
+         kernels::reference_binary(reference, x[0].dataType, x[0].bytes.data(), x[1].bytes.data(), out, count);
 }
 
 std::optional<ConstantTensor> evaluateElementwise(Operation *op, MutableArrayRef<ConstantTensor> operands) {

@@ -56,3 +56,12 @@ func.func @zeros() -> (tensor<f32>, tensor<f32>) {
   %m = ferrule.maximum %n, %p : (tensor<f32>, tensor<f32>) -> tensor<f32>
   return %r, %m : tensor<f32>, tensor<f32>
 }
+
+// exp(0) = 1 exactly, by the same polynomial as in every kernel.
+// CHECK-LABEL: func.func @transcendental
+// CHECK-NEXT: dense<1.000000e+00> : tensor<f32>
+func.func @transcendental() -> tensor<f32> {
+  %zero = ferrule.constant {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %0 = ferrule.exp %zero : (tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}

@@ -191,11 +191,11 @@ struct SimplifyPass : impl::SimplifyPassBase<SimplifyPass> {
       return signalPassFailure();
     }
     RewritePatternSet patterns(&getContext());
-    patterns.add<RemoveIdentity<ReshapeOp>, RemoveIdentity<BroadcastToOp>, RemoveIdentity<CastOp>,
-                 RemoveIdentity<StopGradientOp>, MergeWithSame<ReshapeOp>, MergeWithSame<BroadcastToOp>,
-                 SimplifyTranspose, RemoveFullSlice, RemoveConcatOfOne, RemoveTwice<NegOp>, RemoveTwice<LogicalNotOp>,
-                 RemoveSameWhere, RemoveNeutral<AddOp>, RemoveNeutral<SubOp>, RemoveNeutral<MulOp>,
-                 RemoveNeutral<DivOp>>(&getContext());
+    patterns
+        .add<RemoveIdentity<ReshapeOp>, RemoveIdentity<BroadcastToOp>, RemoveIdentity<CastOp>,
+             RemoveIdentity<StopGradientOp>, MergeWithSame<ReshapeOp>, MergeWithSame<BroadcastToOp>, SimplifyTranspose,
+             RemoveFullSlice, RemoveConcatOfOne, RemoveTwice<NegOp>, RemoveTwice<LogicalNotOp>, RemoveSameWhere,
+             RemoveNeutral<AddOp>, RemoveNeutral<SubOp>, RemoveNeutral<MulOp>, RemoveNeutral<DivOp>>(&getContext());
     GreedyRewriteConfig config;
     config.enableFolding(false).enableConstantCSE(false);
     if (failed(applyPatternsGreedily(module, std::move(patterns), config)))

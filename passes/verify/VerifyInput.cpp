@@ -24,8 +24,7 @@ LogicalResult verifyNames(FunctionOpInterface entry, StringRef what, unsigned co
   for (unsigned i = 0; i < count; ++i) {
     StringAttr name = getName(i);
     if (!name || name.empty())
-      return entry->emitError() << "entry '" << entry.getName() << "': " << what << " " << i
-                                << " has no ferrule.name";
+      return entry->emitError() << "entry '" << entry.getName() << "': " << what << " " << i << " has no ferrule.name";
     auto [first, isNew] = seen.try_emplace(name.getValue(), i);
     if (!isNew)
       return entry->emitError() << "entry '" << entry.getName() << "': " << what << "s " << first->second << " and "
