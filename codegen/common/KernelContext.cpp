@@ -143,7 +143,16 @@ Value ValueEmitter::emitConcat(Operation *op, const ElementIndex &index) {
       inside = LLVM::XOrOp::create(b, b.getUnknownLoc(), inside,
                                    emitter.lessThan(lane, context.getSize(emitter, ctx, begin)));
     Value mask = LLVM::AndOp::create(b, b.getUnknownLoc(), inside, position.mask);
-    Value loaded = loadInput(cast<BlockArgument>(operand), source, mask);
+    // The operand may be a view of what is in memory, or a constant.
+    Value base = operand;
+    while (Operation *view = base.getDefiningOp()) {
+      if (!isView(view))
+        break;
+      source = mapThroughView(view, source);
+      base = view->getOperand(0);
+    }
+    auto argument = dyn_cast<BlockArgument>(base);
+    Value loaded = argument ? loadInput(argument, source, mask) : emit(base, source);
     result = result ? Value(LLVM::SelectOp::create(b, b.getUnknownLoc(), mask, loaded, result)) : loaded;
     begin = end;
   }
