@@ -156,8 +156,8 @@ LogicalResult Compilation::emitVariables() {
     VariableDescription description;
     auto type = cast<RankedTensorType>(variable.getType());
     description.name = variable.getSymName().str();
-    if (variable.getAliases())
-      for (Attribute alias : *variable.getAliases())
+    if (ArrayAttr aliases = variable.getAliasesAttr())
+      for (Attribute alias : aliases)
         description.aliases.push_back(cast<StringAttr>(alias).getValue().str());
     description.dtype = describeDataType(type.getElementType());
     description.shape.assign(type.getShape().begin(), type.getShape().end());
