@@ -8,7 +8,9 @@ namespace ferrule::runtime {
 
 Status CodeImage::map(uint64_t byte_size) {
   unmap();
-  if (byte_size == 0) return Status();
+  // A program of copies only has no code. It still maps a page, for "mapped" is how a target that is there is told from
+  // one that was sliced away.
+  if (byte_size == 0) byte_size = 1;
   void* pages = byte_size > SIZE_MAX ? MAP_FAILED
                                      : mmap(nullptr, static_cast<size_t>(byte_size), PROT_READ | PROT_WRITE,
                                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
