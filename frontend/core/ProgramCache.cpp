@@ -4,60 +4,7 @@
 
 #include "frontend/core/Error.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-
 namespace ferrule::frontend {
-namespace {
-
-class KeyBuilder {
-public:
-  void add(const void *pointer) {
-    key.push_back(reinterpret_cast<uintptr_t>(pointer));
-  }
-  void add(size_t number) { key.push_back(number); }
-
-  void addBlock(mlir::Block &block) {
-    add(block.getNumArguments());
-    for (mlir::BlockArgument argument : block.getArguments())
-      define(argument);
-    for (mlir::Operation &op : block)
-      addOp(op);
-  }
-
-  StructureKey key;
-
-private:
-  void define(mlir::Value value) {
-    numbers.try_emplace(value, numbers.size());
-    add(value.getType().getAsOpaquePointer());
-  }
-
-  void addOp(mlir::Operation &op) {
-    add(op.getName().getAsOpaquePointer());
-    add(op.getAttrDictionary().getAsOpaquePointer());
-    add(op.getNumOperands());
-    for (mlir::Value operand : op.getOperands())
-      add(numbers.lookup(operand));
-    add(op.getNumResults());
-    for (mlir::Value result : op.getResults())
-      define(result);
-    add(op.getNumRegions());
-    for (mlir::Region &region : op.getRegions())
-      for (mlir::Block &block : region)
-        addBlock(block);
-  }
-
-  llvm::DenseMap<mlir::Value, size_t> numbers;
-};
-
-} // namespace
-
-StructureKey getStructureKey(mlir::ModuleOp module) {
-  KeyBuilder builder;
-  builder.add(module->getAttrDictionary().getAsOpaquePointer());
-  builder.addBlock(*module.getBody());
-  return std::move(builder.key);
-}
 
 void ProgramCache::setThreadCount(unsigned count) {
   if (count == threadCount)
@@ -65,14 +12,11 @@ void ProgramCache::setThreadCount(unsigned count) {
   threadCount = count;
   // A session's pool has a fixed size; entries hold on to what they need.
   programs.clear();
+  families.clear();
 }
 
-llvm::Expected<std::shared_ptr<CompiledProgram>>
-ProgramCache::get(mlir::ModuleOp module) {
-  StructureKey key = getStructureKey(module);
-  auto found = programs.find(key);
-  if (found != programs.end())
-    return found->second;
+llvm::Expected<ProgramCache::ProgramRef>
+ProgramCache::compileNew(mlir::ModuleOp module) {
   ++compileCount;
   llvm::Expected<std::vector<uint8_t>> artifact = compile(module);
   if (!artifact)
@@ -81,14 +25,65 @@ ProgramCache::get(mlir::ModuleOp module) {
       CompiledProgram::open(*artifact, threadCount);
   if (!program)
     return program.takeError();
-  return programs[std::move(key)] = std::move(*program);
+  return ProgramRef(std::move(*program));
+}
+
+llvm::Expected<ProgramCache::ProgramRef>
+ProgramCache::get(mlir::ModuleOp module) {
+  StructureKey key = getStructureKey(module);
+  auto found = programs.find(key);
+  if (found != programs.end())
+    return found->second;
+  llvm::Expected<ProgramRef> program = compileNew(module);
+  if (!program)
+    return program.takeError();
+  return programs[std::move(key)] = *program;
+}
+
+/// The template that serves `module`, made and compiled if this is the second
+/// fragment of its skeleton; null where there is none.
+const ProgramCache::Generalization *
+ProgramCache::findGeneralization(mlir::ModuleOp module) {
+  Family &family = families[getSkeletonKey(module)];
+  if (!family.first) {
+    family.first = module.clone();
+    return nullptr;
+  }
+  for (const Generalization &known : family.generalizations)
+    if (known.fragment->accepts(module))
+      return known.program ? &known : nullptr;
+
+  Generalization made;
+  made.fragment = FragmentTemplate::create(*family.first, module);
+  if (!made.fragment)
+    return nullptr;
+  // The compiler changes what it is given; the template is needed as it is.
+  mlir::OwningOpRef<mlir::ModuleOp> copy = made.fragment->getModule().clone();
+  llvm::Expected<ProgramRef> program = compileNew(*copy);
+  if (program)
+    made.program = *program;
+  else
+    // Not the user's error: the fragment itself is compiled next, and speaks.
+    llvm::consumeError(program.takeError());
+  family.generalizations.push_back(std::move(made));
+  const Generalization &last = family.generalizations.back();
+  return last.program ? &last : nullptr;
 }
 
 llvm::Expected<std::vector<HostArray>>
 ProgramCache::run(mlir::ModuleOp module, llvm::ArrayRef<HostArray> inputs) {
   auto function = *module.getOps<mlir::func::FuncOp>().begin();
   unsigned resultCount = function.getNumResults();
-  llvm::Expected<std::shared_ptr<CompiledProgram>> program = get(module);
+  auto known = programs.find(getStructureKey(module));
+  if (known != programs.end())
+    return known->second->run("main", inputs, resultCount);
+
+  if (const Generalization *general = findGeneralization(module)) {
+    llvm::SmallVector<HostArray, 8> all(inputs);
+    llvm::append_range(all, general->fragment->getScalarInputs(module));
+    return general->program->run("main", all, resultCount);
+  }
+  llvm::Expected<ProgramRef> program = get(module);
   if (!program)
     return program.takeError();
   return (*program)->run("main", inputs, resultCount);

@@ -30,6 +30,7 @@ public:
   /// random_state.
   const std::string &getRole() const { return role; }
   bool isTrainable() const { return trainable; }
+  void setTrainable(bool isTrainable) { trainable = isTrainable; }
 
   /// The parameter to which an optimizer state or a gradient belongs, or null.
   const VariableRef &getOwner() const { return owner; }

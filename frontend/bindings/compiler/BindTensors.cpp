@@ -124,7 +124,8 @@ void bindVariable(py::module_ &module) {
       .def_property_readonly("id", &Variable::getId)
       .def_property("name", &Variable::getName, &Variable::setName)
       .def_property_readonly("role", &Variable::getRole)
-      .def_property_readonly("trainable", &Variable::isTrainable)
+      .def_property("trainable", &Variable::isTrainable,
+                    &Variable::setTrainable)
       .def_property_readonly("of", &Variable::getOwner)
       .def_readwrite("aliases", &Variable::aliases)
       .def_property_readonly(

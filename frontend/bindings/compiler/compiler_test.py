@@ -144,6 +144,21 @@ def test_the_same_structure_compiles_once():
     assert c.compile_count() == count
 
 
+def test_the_second_shape_compiles_for_all():
+    def run(rows, scale):
+        x = np.arange(rows * 3, dtype=np.float32).reshape(rows, 3)
+        total = one("reduce_sum", one("mul", one("tanh", c.tensor(x)), scale), axes=[0, 1])
+        return one("div", total, rows * 3).numpy()
+
+    alone = {rows: run(rows, 1.5) for rows in (16,)}
+    run(9, 1.5)
+    count = c.compile_count()
+    several = [run(rows, 1.5) for rows in (2, 5, 16)]
+    assert c.compile_count() == count
+    assert several[-1].tobytes() == alone[16].tobytes()
+    np.testing.assert_allclose(several[0], 1.5 * np.tanh(np.arange(6)).sum() / 6, rtol=1e-6)
+
+
 def test_flush_every_op_gives_the_same_bits():
     def run():
         x = c.tensor(np.linspace(-3, 3, 40, dtype=np.float32).reshape(5, 8))
