@@ -152,6 +152,9 @@ Error inlineTopDown(llvm::Function &kernel, llvm::FunctionPassManager &cleanup,
       if (!result.isSuccess())
         return makeError("kernel " + kernel.getName() + ": a call cannot be inlined: " + result.getFailureReason());
     }
+    // Inlining changed the blocks behind the pass manager's back: what an earlier level left computed is stale.
+    analyses.invalidate(kernel, llvm::PreservedAnalyses::none());
+    analyses.invalidate(kernel, llvm::PreservedAnalyses::none()); // Inlining added blocks.
     analyses.invalidate(kernel, cleanup.run(kernel, analyses));
   }
   return makeError("kernel " + kernel.getName() + ": its calls do not end after " + llvm::Twine(maxLevels) +
