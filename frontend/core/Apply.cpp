@@ -11,21 +11,16 @@ namespace ferrule::frontend {
 namespace {
 
 const AttributeValue *findAttribute(const OpCall &call, llvm::StringRef name) {
-  auto found = llvm::find_if(call.attributes, [&](const OpAttribute &entry) {
-    return entry.name == name;
-  });
+  auto found = llvm::find_if(call.attributes, [&](const OpAttribute &entry) { return entry.name == name; });
   return found == call.attributes.end() ? nullptr : &found->value;
 }
 
-llvm::Error missingAttribute(const OpCall &call, llvm::StringRef name,
-                             const CallSite &site) {
-  return makeError(ErrorKind::Value, call.op + ": attribute `" + name +
-                                         "` is missing or of the wrong kind" +
-                                         describeSite(site));
+llvm::Error missingAttribute(const OpCall &call, llvm::StringRef name, const CallSite &site) {
+  return makeError(ErrorKind::Value,
+                   call.op + ": attribute `" + name + "` is missing or of the wrong kind" + describeSite(site));
 }
 
-llvm::Expected<Scalar> getScalarAttribute(PendingCall &call,
-                                          llvm::StringRef name) {
+llvm::Expected<Scalar> getScalarAttribute(PendingCall &call, llvm::StringRef name) {
   auto *value = findAttribute(call.call, name);
   if (value) {
     if (auto *flag = std::get_if<bool>(value))
@@ -52,55 +47,47 @@ llvm::Expected<mlir::Value> applyFull(PendingCall &call, OpStream &stream) {
       toElements(*number, std::get<DataType>(*dtype), stream.getContext());
   if (!elements)
     return elements.takeError();
-  llvm::Expected<mlir::Value> constant =
-      createConstant(stream, *elements, call.site);
+  llvm::Expected<mlir::Value> constant = createConstant(stream, *elements, call.site);
   if (!constant)
     return constant.takeError();
   return createBroadcast(stream, *constant, std::get<Shape>(*shape), call.site);
 }
 
-llvm::Expected<mlir::SmallVector<mlir::NamedAttribute>>
-convertAttributes(PendingCall &call, mlir::MLIRContext *context) {
+llvm::Expected<mlir::SmallVector<mlir::NamedAttribute>> convertAttributes(PendingCall &call,
+                                                                          mlir::MLIRContext *context) {
   mlir::SmallVector<mlir::NamedAttribute> attributes;
   for (const OpAttribute &attribute : call.call.attributes) {
-    llvm::Expected<mlir::Attribute> value =
-        toAttribute(attribute.value, context);
+    llvm::Expected<mlir::Attribute> value = toAttribute(attribute.value, context);
     if (!value) {
       ErrorText text = takeErrorText(value.takeError());
-      return makeError(text.kind, call.call.op + ": attribute `" +
-                                      attribute.name + "`: " + text.message +
+      return makeError(text.kind, call.call.op + ": attribute `" + attribute.name + "`: " + text.message +
                                       describeSite(call.site));
     }
-    attributes.emplace_back(mlir::StringAttr::get(context, attribute.name),
-                            *value);
+    attributes.emplace_back(mlir::StringAttr::get(context, attribute.name), *value);
   }
   return attributes;
 }
 
 /// Any op of the dialect.
-llvm::Expected<mlir::SmallVector<mlir::Value>> applyOp(PendingCall &call,
-                                                       OpStream &stream) {
+llvm::Expected<mlir::SmallVector<mlir::Value>> applyOp(PendingCall &call, OpStream &stream) {
   if (llvm::Error error = promoteOperands(call, stream))
     return error;
   if (llvm::Error error = broadcastOperands(call, stream))
     return error;
-  llvm::Expected<mlir::SmallVector<mlir::NamedAttribute>> attributes =
-      convertAttributes(call, stream.getContext());
+  llvm::Expected<mlir::SmallVector<mlir::NamedAttribute>> attributes = convertAttributes(call, stream.getContext());
   if (!attributes)
     return attributes.takeError();
   mlir::SmallVector<mlir::Value> operands;
   for (const PendingOperand &operand : call.operands)
     operands.push_back(operand.value);
-  llvm::Expected<mlir::Operation *> op =
-      createOp(stream, call.call.op, operands, *attributes, call.site);
+  llvm::Expected<mlir::Operation *> op = createOp(stream, call.call.op, operands, *attributes, call.site);
   if (!op)
     return op.takeError();
   recordEqualities(*op, stream, call.site.location);
   return mlir::SmallVector<mlir::Value>((*op)->getResults());
 }
 
-llvm::Expected<mlir::SmallVector<mlir::Value>> dispatch(PendingCall &call,
-                                                        OpStream &stream) {
+llvm::Expected<mlir::SmallVector<mlir::Value>> dispatch(PendingCall &call, OpStream &stream) {
   if (call.call.op != "full")
     return applyOp(call, stream);
   llvm::Expected<mlir::Value> value = applyFull(call, stream);
@@ -111,13 +98,11 @@ llvm::Expected<mlir::SmallVector<mlir::Value>> dispatch(PendingCall &call,
 
 } // namespace
 
-llvm::Expected<llvm::SmallVector<TensorRef, 2>> apply(OpStream &stream,
-                                                      const OpCall &call) {
+llvm::Expected<llvm::SmallVector<TensorRef, 2>> apply(OpStream &stream, const OpCall &call) {
   PendingCall pending{call, {call.location, call.modulePath}, {}};
   if (llvm::Error error = resolveOperands(pending, stream))
     return error;
-  llvm::Expected<mlir::SmallVector<mlir::Value>> values =
-      dispatch(pending, stream);
+  llvm::Expected<mlir::SmallVector<mlir::Value>> values = dispatch(pending, stream);
   if (!values)
     return values.takeError();
   llvm::SmallVector<TensorRef, 2> handles;

@@ -16,8 +16,7 @@ class OpStream;
 ///
 /// One name is not an op of the dialect: "full" (attributes shape, value,
 /// dtype) is a constant and its broadcast.
-llvm::Expected<llvm::SmallVector<TensorRef, 2>> apply(OpStream &stream,
-                                                      const OpCall &call);
+llvm::Expected<llvm::SmallVector<TensorRef, 2>> apply(OpStream &stream, const OpCall &call);
 
 } // namespace ferrule::frontend
 

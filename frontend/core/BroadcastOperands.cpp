@@ -13,20 +13,16 @@ enum class BroadcastRule { None, Elementwise, Contraction };
 
 BroadcastRule getBroadcastRule(llvm::StringRef name) {
   return llvm::StringSwitch<BroadcastRule>(name)
-      .Cases({"add", "sub", "mul", "div", "floor_div", "mod", "pow"},
-             BroadcastRule::Elementwise)
-      .Cases({"maximum", "minimum", "equal", "not_equal", "less", "less_equal"},
-             BroadcastRule::Elementwise)
-      .Cases({"greater", "greater_equal", "logical_and", "logical_or"},
-             BroadcastRule::Elementwise)
+      .Cases({"add", "sub", "mul", "div", "floor_div", "mod", "pow"}, BroadcastRule::Elementwise)
+      .Cases({"maximum", "minimum", "equal", "not_equal", "less", "less_equal"}, BroadcastRule::Elementwise)
+      .Cases({"greater", "greater_equal", "logical_and", "logical_or"}, BroadcastRule::Elementwise)
       .Cases({"logical_xor", "where", "fma"}, BroadcastRule::Elementwise)
       .Case("matmul", BroadcastRule::Contraction)
       .Default(BroadcastRule::None);
 }
 
 /// The size of one axis of the result; empty if `lhs` and `rhs` cannot meet.
-std::optional<DimExpr> broadcastDim(const DimExpr &lhs, const DimExpr &rhs,
-                                    OpStream &stream,
+std::optional<DimExpr> broadcastDim(const DimExpr &lhs, const DimExpr &rhs, OpStream &stream,
                                     const SourceLocation &location) {
   if (lhs == rhs || rhs.getConstant() == 1)
     return lhs;
@@ -45,15 +41,13 @@ std::optional<DimExpr> broadcastDim(const DimExpr &lhs, const DimExpr &rhs,
 llvm::Error broadcastElementwise(PendingCall &call, OpStream &stream) {
   Shape shape;
   for (const PendingOperand &operand : call.operands) {
-    llvm::Expected<Shape> joined =
-        broadcastShapes(shape, getShape(operand.value), stream, call);
+    llvm::Expected<Shape> joined = broadcastShapes(shape, getShape(operand.value), stream, call);
     if (!joined)
       return joined.takeError();
     shape = std::move(*joined);
   }
   for (PendingOperand &operand : call.operands) {
-    llvm::Expected<mlir::Value> value =
-        createBroadcast(stream, operand.value, shape, call.site);
+    llvm::Expected<mlir::Value> value = createBroadcast(stream, operand.value, shape, call.site);
     if (!value)
       return value.takeError();
     operand.value = *value;
@@ -70,17 +64,15 @@ llvm::Error broadcastContraction(PendingCall &call, OpStream &stream) {
   Shape rhs = getShape(call.operands[1].value);
   if (lhs.size() < 2 || rhs.size() < 2)
     return llvm::Error::success();
-  llvm::Expected<Shape> batch =
-      broadcastShapes(llvm::ArrayRef<DimExpr>(lhs).drop_back(2),
-                      llvm::ArrayRef<DimExpr>(rhs).drop_back(2), stream, call);
+  llvm::Expected<Shape> batch = broadcastShapes(llvm::ArrayRef<DimExpr>(lhs).drop_back(2),
+                                                llvm::ArrayRef<DimExpr>(rhs).drop_back(2), stream, call);
   if (!batch)
     return batch.takeError();
   for (PendingOperand &operand : call.operands) {
     Shape target = *batch;
     Shape own = getShape(operand.value);
     target.append(own.end() - 2, own.end());
-    llvm::Expected<mlir::Value> value =
-        createBroadcast(stream, operand.value, target, call.site);
+    llvm::Expected<mlir::Value> value = createBroadcast(stream, operand.value, target, call.site);
     if (!value)
       return value.takeError();
     operand.value = *value;
@@ -90,30 +82,23 @@ llvm::Error broadcastContraction(PendingCall &call, OpStream &stream) {
 
 } // namespace
 
-llvm::Expected<Shape> broadcastShapes(llvm::ArrayRef<DimExpr> lhs,
-                                      llvm::ArrayRef<DimExpr> rhs,
-                                      OpStream &stream,
+llvm::Expected<Shape> broadcastShapes(llvm::ArrayRef<DimExpr> lhs, llvm::ArrayRef<DimExpr> rhs, OpStream &stream,
                                       const PendingCall &call) {
   llvm::ArrayRef<DimExpr> longer = lhs.size() >= rhs.size() ? lhs : rhs;
   llvm::ArrayRef<DimExpr> shorter = lhs.size() >= rhs.size() ? rhs : lhs;
   Shape shape(longer);
   size_t offset = longer.size() - shorter.size();
   for (size_t axis = 0; axis < shorter.size(); ++axis) {
-    std::optional<DimExpr> dim =
-        broadcastDim(longer[offset + axis], shorter[axis], stream,
-                     call.site.location);
+    std::optional<DimExpr> dim = broadcastDim(longer[offset + axis], shorter[axis], stream, call.site.location);
     if (!dim) {
       std::string given;
       for (const PendingOperand &operand : call.operands)
         if (operand.value)
-          given += (given.empty() ? "" : ", ") +
-                   mlir::ferrule::describe(operand.value);
-      return makeError(ErrorKind::Shape,
-                       call.call.op + ": shapes " + toString(lhs) + " and " +
-                           toString(rhs) + " do not broadcast (" +
-                           longer[offset + axis].str() + " against " +
-                           shorter[axis].str() + "); the operands are " + given +
-                           describeSite(call.site));
+          given += (given.empty() ? "" : ", ") + mlir::ferrule::describe(operand.value);
+      return makeError(ErrorKind::Shape, call.call.op + ": shapes " + toString(lhs) + " and " + toString(rhs) +
+                                             " do not broadcast (" + longer[offset + axis].str() + " against " +
+                                             shorter[axis].str() + "); the operands are " + given +
+                                             describeSite(call.site));
     }
     shape[offset + axis] = *dim;
   }

@@ -20,14 +20,11 @@ struct CompiledArtifact {
 
 /// Merges `entries`, compiles them for all targets and writes the artifact. The
 /// variables' present values become the initial ones.
-llvm::Expected<CompiledArtifact>
-compileProgram(Frontend &frontend, const NamedEntries &entries,
-               const NamedVariables &variables,
-               const CompileSettings &settings);
+llvm::Expected<CompiledArtifact> compileProgram(Frontend &frontend, const NamedEntries &entries,
+                                                const NamedVariables &variables, const CompileSettings &settings);
 
 /// Compiles one module of the graph dialect, which is changed.
-llvm::Expected<std::vector<uint8_t>>
-compileModuleToArtifact(mlir::ModuleOp module, const CompileSettings &settings);
+llvm::Expected<std::vector<uint8_t>> compileModuleToArtifact(mlir::ModuleOp module, const CompileSettings &settings);
 
 } // namespace ferrule::frontend
 

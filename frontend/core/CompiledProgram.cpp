@@ -60,24 +60,21 @@ FerruleTensor emptyTensor() {
 
 /// Describes the outputs whose shapes the runtime has just told, and gives each
 /// a buffer.
-llvm::Expected<std::vector<HostArray>>
-allocateOutputs(llvm::MutableArrayRef<FerruleTensor> outputs) {
+llvm::Expected<std::vector<HostArray>> allocateOutputs(llvm::MutableArrayRef<FerruleTensor> outputs) {
   std::vector<HostArray> arrays;
   arrays.reserve(outputs.size());
   for (FerruleTensor &output : outputs) {
     std::optional<DataType> type = fromRuntimeType(output.dtype);
     if (!type)
-      return makeError(ErrorKind::Unsupported,
-                       "the program returns an element type that has no "
-                       "tensor type in Python");
+      return makeError(ErrorKind::Unsupported, "the program returns an element type that has no "
+                                               "tensor type in Python");
     HostArray array;
     array.type = *type;
     array.shape.assign(output.shape, output.shape + output.rank);
     array.buffer = HostBuffer::allocate(output.byte_size);
     if (!array.buffer)
       return makeError(ErrorKind::Execution,
-                       "out of memory for a result of " +
-                           llvm::Twine(output.byte_size) + " bytes");
+                       "out of memory for a result of " + llvm::Twine(output.byte_size) + " bytes");
     output.data = array.buffer->data();
     arrays.push_back(std::move(array));
   }
@@ -86,23 +83,20 @@ allocateOutputs(llvm::MutableArrayRef<FerruleTensor> outputs) {
 
 } // namespace
 
-llvm::Expected<std::unique_ptr<CompiledProgram>>
-CompiledProgram::open(llvm::ArrayRef<uint8_t> artifact, unsigned threadCount) {
+llvm::Expected<std::unique_ptr<CompiledProgram>> CompiledProgram::open(llvm::ArrayRef<uint8_t> artifact,
+                                                                       unsigned threadCount) {
   FerruleProgram *program = nullptr;
-  if (llvm::Error error = toError(ferrule_program_open_bytes(
-          artifact.data(), artifact.size(), nullptr, &program)))
+  if (llvm::Error error = toError(ferrule_program_open_bytes(artifact.data(), artifact.size(), nullptr, &program)))
     return error;
   FerruleSessionOptions options{};
   options.struct_size = sizeof(options);
   options.thread_count = threadCount;
   FerruleSession *session = nullptr;
-  if (llvm::Error error =
-          toError(ferrule_session_create(program, &options, &session))) {
+  if (llvm::Error error = toError(ferrule_session_create(program, &options, &session))) {
     ferrule_program_release(program);
     return error;
   }
-  return std::unique_ptr<CompiledProgram>(
-      new CompiledProgram(program, session));
+  return std::unique_ptr<CompiledProgram>(new CompiledProgram(program, session));
 }
 
 CompiledProgram::~CompiledProgram() {
@@ -110,9 +104,8 @@ CompiledProgram::~CompiledProgram() {
   ferrule_program_release(program);
 }
 
-llvm::Expected<std::vector<HostArray>>
-CompiledProgram::run(const char *entry, llvm::ArrayRef<HostArray> inputs,
-                     unsigned outputCount) {
+llvm::Expected<std::vector<HostArray>> CompiledProgram::run(const char *entry, llvm::ArrayRef<HostArray> inputs,
+                                                            unsigned outputCount) {
   llvm::SmallVector<FerruleTensor, 8> arguments;
   for (const HostArray &input : inputs) {
     FerruleTensor tensor = emptyTensor();
@@ -124,16 +117,14 @@ CompiledProgram::run(const char *entry, llvm::ArrayRef<HostArray> inputs,
     arguments.push_back(tensor);
   }
   llvm::SmallVector<FerruleTensor, 8> results(outputCount, emptyTensor());
-  if (llvm::Error error = toError(ferrule_session_output_shapes(
-          session, entry, arguments.data(), arguments.size(), results.data(),
-          results.size())))
+  if (llvm::Error error = toError(ferrule_session_output_shapes(session, entry, arguments.data(), arguments.size(),
+                                                                results.data(), results.size())))
     return error;
   llvm::Expected<std::vector<HostArray>> arrays = allocateOutputs(results);
   if (!arrays)
     return arrays.takeError();
-  if (llvm::Error error = toError(ferrule_session_run(
-          session, entry, arguments.data(), arguments.size(), results.data(),
-          results.size())))
+  if (llvm::Error error = toError(
+          ferrule_session_run(session, entry, arguments.data(), arguments.size(), results.data(), results.size())))
     return error;
   return arrays;
 }

@@ -28,21 +28,17 @@ class CompiledProgram {
 public:
   /// Opens `artifact` (the bytes are copied) and creates a session with
   /// `threadCount` workers; 0 takes all CPUs.
-  static llvm::Expected<std::unique_ptr<CompiledProgram>>
-  open(llvm::ArrayRef<uint8_t> artifact, unsigned threadCount);
+  static llvm::Expected<std::unique_ptr<CompiledProgram>> open(llvm::ArrayRef<uint8_t> artifact, unsigned threadCount);
 
   ~CompiledProgram();
   CompiledProgram(const CompiledProgram &) = delete;
   CompiledProgram &operator=(const CompiledProgram &) = delete;
 
   /// Runs `entry`. The results are fresh buffers, `outputCount` of them.
-  llvm::Expected<std::vector<HostArray>> run(const char *entry,
-                                             llvm::ArrayRef<HostArray> inputs,
-                                             unsigned outputCount);
+  llvm::Expected<std::vector<HostArray>> run(const char *entry, llvm::ArrayRef<HostArray> inputs, unsigned outputCount);
 
 private:
-  CompiledProgram(FerruleProgram *program, FerruleSession *session)
-      : program(program), session(session) {}
+  CompiledProgram(FerruleProgram *program, FerruleSession *session) : program(program), session(session) {}
 
   FerruleProgram *program;
   FerruleSession *session;

@@ -32,9 +32,7 @@ constexpr std::array<Facts, 13> facts = {{
     {DataType::Float64, "float64", Category::Float, 8, true},
 }};
 
-const Facts &factsOf(DataType type) {
-  return facts[static_cast<size_t>(type)];
-}
+const Facts &factsOf(DataType type) { return facts[static_cast<size_t>(type)]; }
 
 } // namespace
 
@@ -51,12 +49,8 @@ Category getCategory(DataType type) { return factsOf(type).category; }
 
 unsigned getByteSize(DataType type) { return factsOf(type).byteSize; }
 
-bool isSignedInteger(DataType type) {
-  return getCategory(type) == Category::Integer && factsOf(type).isSigned;
-}
+bool isSignedInteger(DataType type) { return getCategory(type) == Category::Integer && factsOf(type).isSigned; }
 
-bool isUnsignedInteger(DataType type) {
-  return getCategory(type) == Category::Integer && !factsOf(type).isSigned;
-}
+bool isUnsignedInteger(DataType type) { return getCategory(type) == Category::Integer && !factsOf(type).isSigned; }
 
 } // namespace ferrule::frontend

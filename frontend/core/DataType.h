@@ -50,9 +50,7 @@ unsigned getByteSize(DataType type);
 
 bool isSignedInteger(DataType type);
 bool isUnsignedInteger(DataType type);
-inline bool isFloat(DataType type) {
-  return getCategory(type) == Category::Float;
-}
+inline bool isFloat(DataType type) { return getCategory(type) == Category::Float; }
 
 } // namespace ferrule::frontend
 

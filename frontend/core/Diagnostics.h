@@ -12,8 +12,7 @@ namespace ferrule::frontend {
 class DiagnosticText {
 public:
   explicit DiagnosticText(mlir::MLIRContext *context)
-      : location(mlir::UnknownLoc::get(context)),
-        handler(context, [this](mlir::Diagnostic &diagnostic) {
+      : location(mlir::UnknownLoc::get(context)), handler(context, [this](mlir::Diagnostic &diagnostic) {
           if (text.empty())
             location = diagnostic.getLocation();
           else

@@ -27,8 +27,7 @@ const char *spell(DimComparison comparison) {
   return "?";
 }
 
-std::optional<bool> decide(const DimConstraints &constraints,
-                           DimComparison comparison, const DimExpr &lhs,
+std::optional<bool> decide(const DimConstraints &constraints, DimComparison comparison, const DimExpr &lhs,
                            const DimExpr &rhs) {
   auto negate = [](std::optional<bool> value) -> std::optional<bool> {
     return value ? std::optional<bool>(!*value) : std::nullopt;
@@ -51,15 +50,12 @@ std::optional<bool> decide(const DimConstraints &constraints,
 }
 
 llvm::Error refuseInvalid(llvm::StringRef location) {
-  return makeError(ErrorKind::Shape,
-                   "a size at " + location +
-                       " divides by zero or leaves 64-bit integers");
+  return makeError(ErrorKind::Shape, "a size at " + location + " divides by zero or leaves 64-bit integers");
 }
 
 } // namespace
 
-std::string describeDims(const DimConstraints &constraints,
-                         llvm::ArrayRef<DimExpr> expressions) {
+std::string describeDims(const DimConstraints &constraints, llvm::ArrayRef<DimExpr> expressions) {
   std::set<std::string> names;
   for (const DimExpr &expression : expressions)
     expression.collectDims(names);
@@ -77,26 +73,20 @@ std::string describeDims(const DimConstraints &constraints,
   return text;
 }
 
-llvm::Expected<bool> compareDims(const DimConstraints &constraints,
-                                 DimComparison comparison, const DimExpr &lhs,
-                                 const DimExpr &rhs,
-                                 llvm::StringRef location) {
+llvm::Expected<bool> compareDims(const DimConstraints &constraints, DimComparison comparison, const DimExpr &lhs,
+                                 const DimExpr &rhs, llvm::StringRef location) {
   if (!lhs.isValid() || !rhs.isValid())
     return refuseInvalid(location);
   if (std::optional<bool> answer = decide(constraints, comparison, lhs, rhs))
     return *answer;
-  return makeError(
-      ErrorKind::Trace,
-      "`" + lhs.str() + " " + spell(comparison) + " " + rhs.str() + "` at " +
-          location + " is not decided by what is known: " +
-          describeDims(constraints, {lhs, rhs}) +
-          ". Repair: narrow the Dim (min, max, multiple_of) so that one answer "
-          "holds for all its values, or keep both cases in the graph with "
-          "F.where or F.cond");
+  return makeError(ErrorKind::Trace, "`" + lhs.str() + " " + spell(comparison) + " " + rhs.str() + "` at " + location +
+                                         " is not decided by what is known: " + describeDims(constraints, {lhs, rhs}) +
+                                         ". Repair: narrow the Dim (min, max, multiple_of) so that one answer "
+                                         "holds for all its values, or keep both cases in the graph with "
+                                         "F.where or F.cond");
 }
 
-llvm::Expected<int64_t> toInteger(const DimConstraints &constraints,
-                                  const DimExpr &expression,
+llvm::Expected<int64_t> toInteger(const DimConstraints &constraints, const DimExpr &expression,
                                   llvm::StringRef location) {
   if (!expression.isValid())
     return refuseInvalid(location);
@@ -105,12 +95,11 @@ llvm::Expected<int64_t> toInteger(const DimConstraints &constraints,
   DimInterval bounds = constraints.getBounds(expression);
   if (bounds.lower && bounds.upper && *bounds.lower == *bounds.upper)
     return *bounds.lower;
-  return makeError(ErrorKind::Trace,
-                   "int() of `" + expression.str() + "` at " + location +
-                       ": its value is known only when the program runs (" +
-                       describeDims(constraints, {expression}) +
-                       "). Repair: use the dim itself, which works wherever an "
-                       "int does, or trace with an int in its place");
+  return makeError(ErrorKind::Trace, "int() of `" + expression.str() + "` at " + location +
+                                         ": its value is known only when the program runs (" +
+                                         describeDims(constraints, {expression}) +
+                                         "). Repair: use the dim itself, which works wherever an "
+                                         "int does, or trace with an int in its place");
 }
 
 } // namespace ferrule::frontend

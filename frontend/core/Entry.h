@@ -24,8 +24,8 @@ struct EntryVariable {
 /// and assigns name the module's `ferrule.variable`s (without values).
 class Entry {
 public:
-  Entry(std::string name, mlir::OwningOpRef<mlir::ModuleOp> module,
-        std::vector<EntryVariable> variables, DimConstraints constraints);
+  Entry(std::string name, mlir::OwningOpRef<mlir::ModuleOp> module, std::vector<EntryVariable> variables,
+        DimConstraints constraints);
   ~Entry();
 
   const std::string &getName() const { return name; }

@@ -18,8 +18,7 @@ struct VariableUse {
   mlir::ferrule::AssignOp assign;
 };
 
-llvm::SmallVector<VariableUse> findUses(const Entry &entry,
-                                        mlir::func::FuncOp function) {
+llvm::SmallVector<VariableUse> findUses(const Entry &entry, mlir::func::FuncOp function) {
   llvm::StringMap<unsigned> numbers;
   for (auto [index, variable] : llvm::enumerate(entry.getVariables()))
     numbers[variable.symbol] = index;
@@ -34,21 +33,18 @@ llvm::SmallVector<VariableUse> findUses(const Entry &entry,
 }
 
 HostArray toArray(const Tensor &tensor) {
-  return {tensor.getType(), *getStaticSizes(tensor.getShape()),
-          tensor.getBuffer()};
+  return {tensor.getType(), *getStaticSizes(tensor.getShape()), tensor.getBuffer()};
 }
 
 TensorRef toTensor(const HostArray &array, const SourceLocation &location) {
-  return std::make_shared<Tensor>(array.type, toShape(array.shape),
-                                  array.buffer, location);
+  return std::make_shared<Tensor>(array.type, toShape(array.shape), array.buffer, location);
 }
 
 } // namespace
 
 mlir::OwningOpRef<mlir::ModuleOp> makeStateless(const Entry &entry) {
   mlir::OwningOpRef<mlir::ModuleOp> module = entry.getModule().clone();
-  for (auto variable : llvm::make_early_inc_range(
-           module->getOps<mlir::ferrule::VariableOp>()))
+  for (auto variable : llvm::make_early_inc_range(module->getOps<mlir::ferrule::VariableOp>()))
     variable->erase();
   auto function = *module->getOps<mlir::func::FuncOp>().begin();
   mlir::Builder builder(module->getContext());
@@ -61,8 +57,7 @@ mlir::OwningOpRef<mlir::ModuleOp> makeStateless(const Entry &entry) {
   for (auto [variable, use] : llvm::zip_equal(entry.getVariables(), uses)) {
     if (use.read) {
       mlir::Value value = use.read.getResult();
-      value.replaceAllUsesWith(
-          body.addArgument(value.getType(), value.getLoc()));
+      value.replaceAllUsesWith(body.addArgument(value.getType(), value.getLoc()));
       use.read.erase();
       argumentNames.push_back("variable." + variable.symbol);
     }
@@ -80,31 +75,25 @@ mlir::OwningOpRef<mlir::ModuleOp> makeStateless(const Entry &entry) {
   returnOp.getOperandsMutable().assign(results);
   // The attributes of arguments and results are arrays of the function's old
   // arity: setting the type keeps them and adds empty ones.
-  function.setType(builder.getFunctionType(
-      body.getArgumentTypes(), mlir::ValueRange(results).getTypes()));
+  function.setType(builder.getFunctionType(body.getArgumentTypes(), mlir::ValueRange(results).getTypes()));
   for (auto [index, name] : llvm::enumerate(argumentNames))
-    function.setArgAttr(firstArgument + index, "ferrule.name",
-                        builder.getStringAttr(name));
+    function.setArgAttr(firstArgument + index, "ferrule.name", builder.getStringAttr(name));
   for (auto [index, name] : llvm::enumerate(resultNames))
-    function.setResultAttr(firstResult + index, "ferrule.name",
-                           builder.getStringAttr(name));
+    function.setResultAttr(firstResult + index, "ferrule.name", builder.getStringAttr(name));
   function.setName("main");
   return module;
 }
 
-llvm::Expected<std::vector<TensorRef>>
-runEntry(Entry &entry, llvm::ArrayRef<TensorRef> inputs, ProgramCache &cache,
-         const SourceLocation &location) {
+llvm::Expected<std::vector<TensorRef>> runEntry(Entry &entry, llvm::ArrayRef<TensorRef> inputs, ProgramCache &cache,
+                                                const SourceLocation &location) {
   mlir::func::FuncOp function = entry.getFunction();
   if (inputs.size() != function.getNumArguments())
-    return makeError(ErrorKind::Value,
-                     "entry `" + entry.getName() + "` takes " +
-                         llvm::Twine(function.getNumArguments()) +
-                         " inputs and was given " + llvm::Twine(inputs.size()));
+    return makeError(ErrorKind::Value, "entry `" + entry.getName() + "` takes " +
+                                           llvm::Twine(function.getNumArguments()) + " inputs and was given " +
+                                           llvm::Twine(inputs.size()));
   if (!entry.program) {
     mlir::OwningOpRef<mlir::ModuleOp> module = makeStateless(entry);
-    llvm::Expected<std::shared_ptr<CompiledProgram>> program =
-        cache.get(*module);
+    llvm::Expected<std::shared_ptr<CompiledProgram>> program = cache.get(*module);
     if (!program)
       return program.takeError();
     entry.program = *program;
@@ -121,8 +110,7 @@ runEntry(Entry &entry, llvm::ArrayRef<TensorRef> inputs, ProgramCache &cache,
     if (use.assign)
       ++resultCount;
   }
-  llvm::Expected<std::vector<HostArray>> results =
-      entry.program->run("main", arguments, resultCount);
+  llvm::Expected<std::vector<HostArray>> results = entry.program->run("main", arguments, resultCount);
   if (!results)
     return results.takeError();
 

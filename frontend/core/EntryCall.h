@@ -10,9 +10,8 @@ namespace ferrule::frontend {
 /// Runs `entry` on concrete `inputs`, with the current values of its variables,
 /// which must be concrete too; what it assigns becomes their value. Compiled on
 /// the first call, through `cache`. Returns the outputs, concrete.
-llvm::Expected<std::vector<TensorRef>>
-runEntry(Entry &entry, llvm::ArrayRef<TensorRef> inputs, ProgramCache &cache,
-         const SourceLocation &location);
+llvm::Expected<std::vector<TensorRef>> runEntry(Entry &entry, llvm::ArrayRef<TensorRef> inputs, ProgramCache &cache,
+                                                const SourceLocation &location);
 
 /// A copy of the entry's module as a function without state, called "main":
 /// variables that it reads become arguments behind its own, in the order of

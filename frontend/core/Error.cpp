@@ -11,13 +11,10 @@ class FrontendError : public llvm::ErrorInfo<FrontendError> {
 public:
   static char ID;
 
-  FrontendError(ErrorKind kind, std::string message)
-      : kind(kind), message(std::move(message)) {}
+  FrontendError(ErrorKind kind, std::string message) : kind(kind), message(std::move(message)) {}
 
   void log(llvm::raw_ostream &os) const override { os << message; }
-  std::error_code convertToErrorCode() const override {
-    return llvm::inconvertibleErrorCode();
-  }
+  std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
 
   ErrorKind kind;
   std::string message;

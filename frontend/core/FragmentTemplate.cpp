@@ -9,8 +9,8 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "llvm/ADT/APSInt.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -19,9 +19,7 @@
 namespace ferrule::frontend {
 namespace {
 
-mlir::func::FuncOp getFunction(mlir::ModuleOp module) {
-  return *module.getOps<mlir::func::FuncOp>().begin();
-}
+mlir::func::FuncOp getFunction(mlir::ModuleOp module) { return *module.getOps<mlir::func::FuncOp>().begin(); }
 
 /// The value of a rank-0 constant as the size that it may be.
 std::optional<int64_t> getWholeNumber(mlir::ElementsAttr value) {
@@ -53,9 +51,7 @@ HostArray toHostArray(mlir::DenseElementsAttr value) {
 /// `op` if it is a scalar constant.
 mlir::ferrule::ConstantOp getScalar(mlir::Operation *op) {
   auto constant = llvm::dyn_cast<mlir::ferrule::ConstantOp>(op);
-  bool isScalar =
-      constant &&
-      llvm::cast<mlir::RankedTensorType>(constant.getType()).getRank() == 0;
+  bool isScalar = constant && llvm::cast<mlir::RankedTensorType>(constant.getType()).getRank() == 0;
   return isScalar ? constant : nullptr;
 }
 
@@ -70,12 +66,10 @@ public:
   std::unique_ptr<FragmentTemplate> build() {
     DiagnosticText discarded(builder.getContext());
     begin();
-    for (auto [a, b] :
-         llvm::zip_equal(first.getArguments(), second.getArguments()))
+    for (auto [a, b] : llvm::zip_equal(first.getArguments(), second.getArguments()))
       addArgument(a, b);
     unsigned place = 0;
-    for (auto [a, b] :
-         llvm::zip_equal(first.getBody().front(), second.getBody().front()))
+    for (auto [a, b] : llvm::zip_equal(first.getBody().front(), second.getBody().front()))
       if (!addOp(&a, &b, place++))
         return nullptr;
     finish();
@@ -88,18 +82,15 @@ private:
     mlir::Location location = builder.getUnknownLoc();
     result->module = mlir::ModuleOp::create(location);
     builder.setInsertionPointToEnd(result->module->getBody());
-    function = mlir::func::FuncOp::create(builder, location, "main",
-                                          builder.getFunctionType({}, {}));
+    function = mlir::func::FuncOp::create(builder, location, "main", builder.getFunctionType({}, {}));
     builder.setInsertionPointToEnd(function.addEntryBlock());
   }
 
   /// The dim that is `a` in the first fragment and `b` in the second.
   DimExpr getDim(int64_t a, int64_t b) {
-    auto [entry, isNew] = dims.try_emplace(
-        {a, b}, DimExpr::dim("d" + std::to_string(dims.size())));
+    auto [entry, isNew] = dims.try_emplace({a, b}, DimExpr::dim("d" + std::to_string(dims.size())));
     if (isNew)
-      result->upperBounds[*entry->second.getDimName()] =
-          llvm::PowerOf2Ceil(std::max(a, b));
+      result->upperBounds[*entry->second.getDimName()] = llvm::PowerOf2Ceil(std::max(a, b));
     return entry->second;
   }
 
@@ -107,13 +98,9 @@ private:
     Shape shape;
     auto typeA = llvm::cast<mlir::RankedTensorType>(a.getType());
     auto typeB = llvm::cast<mlir::RankedTensorType>(b.getType());
-    for (auto [sizeA, sizeB] :
-         llvm::zip_equal(typeA.getShape(), typeB.getShape()))
+    for (auto [sizeA, sizeB] : llvm::zip_equal(typeA.getShape(), typeB.getShape()))
       shape.push_back(sizeA == sizeB ? DimExpr(sizeB) : getDim(sizeA, sizeB));
-    mapping.map(b, getBody()->addArgument(
-                       mlir::ferrule::makeTensorType(typeB.getElementType(),
-                                                     shape),
-                       b.getLoc()));
+    mapping.map(b, getBody()->addArgument(mlir::ferrule::makeTensorType(typeB.getElementType(), shape), b.getLoc()));
     result->argumentShapes.push_back(std::move(shape));
   }
 
@@ -126,16 +113,13 @@ private:
         return dim * *factor;
     for (const auto &[left, leftDim] : dims)
       for (const auto &[right, rightDim] : dims)
-        if (std::optional<int64_t> factor =
-                getFactor(a, b, {left.first * right.first,
-                                 left.second * right.second}))
+        if (std::optional<int64_t> factor = getFactor(a, b, {left.first * right.first, left.second * right.second}))
           return leftDim * rightDim * *factor;
     return std::nullopt;
   }
 
   /// k where a = k * values.first and b = k * values.second.
-  static std::optional<int64_t> getFactor(int64_t a, int64_t b,
-                                          std::pair<int64_t, int64_t> values) {
+  static std::optional<int64_t> getFactor(int64_t a, int64_t b, std::pair<int64_t, int64_t> values) {
     auto [x, y] = values;
     if (!x || !y || a % x || b % y || a / x != b / y || a < x)
       return std::nullopt;
@@ -151,22 +135,18 @@ private:
     }
     mlir::Operation *clone = builder.clone(*b, mapping);
     for (mlir::NamedAttribute attribute : b->getAttrs())
-      if (auto dimsB = llvm::dyn_cast<mlir::ferrule::DimsAttr>(
-              attribute.getValue()))
-        if (!addSizes(a->getAttrOfType<mlir::ferrule::DimsAttr>(
-                          attribute.getName()),
-                      dimsB, attribute.getName(), clone, place))
+      if (auto dimsB = llvm::dyn_cast<mlir::ferrule::DimsAttr>(attribute.getValue()))
+        if (!addSizes(a->getAttrOfType<mlir::ferrule::DimsAttr>(attribute.getName()), dimsB, attribute.getName(), clone,
+                      place))
           return false;
     return inferTypes(clone, a, b);
   }
 
-  bool addSizes(mlir::ferrule::DimsAttr a, mlir::ferrule::DimsAttr b,
-                mlir::StringAttr name, mlir::Operation *clone,
+  bool addSizes(mlir::ferrule::DimsAttr a, mlir::ferrule::DimsAttr b, mlir::StringAttr name, mlir::Operation *clone,
                 unsigned place) {
     Shape sizes;
     for (auto [dimA, dimB] : llvm::zip_equal(a.getDims(), b.getDims())) {
-      std::optional<DimExpr> size =
-          matchSize(*dimA.getConstant(), *dimB.getConstant());
+      std::optional<DimExpr> size = matchSize(*dimA.getConstant(), *dimB.getConstant());
       if (!size)
         return false;
       sizes.push_back(*size);
@@ -177,14 +157,12 @@ private:
   }
 
   /// A scalar that differs: a size (what a mean divides by), or an input.
-  bool addFreeScalar(mlir::ElementsAttr valueA,
-                     mlir::ferrule::ConstantOp scalar, unsigned place) {
+  bool addFreeScalar(mlir::ElementsAttr valueA, mlir::ferrule::ConstantOp scalar, unsigned place) {
     std::optional<int64_t> a = getWholeNumber(valueA);
     std::optional<int64_t> b = getWholeNumber(scalar.getValue());
     std::optional<DimExpr> size = a && b ? matchSize(*a, *b) : std::nullopt;
     result->scalars.push_back({place, size, {}});
-    mlir::Value value = size ? createSize(*size, scalar)
-                             : createScalarInput(scalar);
+    mlir::Value value = size ? createSize(*size, scalar) : createScalarInput(scalar);
     if (!value)
       return false;
     mapping.map(scalar.getResult(), value);
@@ -193,14 +171,12 @@ private:
 
   mlir::Value createSize(const DimExpr &size, mlir::ferrule::ConstantOp scalar) {
     mlir::ferrule::GraphBuilder graph(builder, scalar.getLoc());
-    mlir::FailureOr<mlir::Operation *> dim = mlir::ferrule::createOp(
-        builder, scalar.getLoc(), "ferrule.dim", {},
-        builder.getNamedAttr("expr",
-                             toDimsAttribute(size, builder.getContext())));
+    mlir::FailureOr<mlir::Operation *> dim =
+        mlir::ferrule::createOp(builder, scalar.getLoc(), "ferrule.dim", {},
+                                builder.getNamedAttr("expr", toDimsAttribute(size, builder.getContext())));
     if (mlir::failed(dim))
       return nullptr;
-    return graph.cast((*dim)->getResult(0),
-                      mlir::getElementTypeOrSelf(scalar.getType()));
+    return graph.cast((*dim)->getResult(0), mlir::getElementTypeOrSelf(scalar.getType()));
   }
 
   mlir::Value createScalarInput(mlir::ferrule::ConstantOp scalar) {
@@ -209,16 +185,14 @@ private:
 
   /// Infers the clone's result types anew, and checks that they are those of
   /// both fragments.
-  bool inferTypes(mlir::Operation *clone, mlir::Operation *a,
-                  mlir::Operation *b) {
+  bool inferTypes(mlir::Operation *clone, mlir::Operation *a, mlir::Operation *b) {
     auto rule = llvm::dyn_cast<mlir::InferTypeOpInterface>(clone);
     if (!rule)
       return clone->getNumResults() == 0;
     mlir::SmallVector<mlir::Type> types;
-    if (mlir::failed(rule.inferReturnTypes(
-            clone->getContext(), clone->getLoc(), clone->getOperands(),
-            clone->getAttrDictionary(), clone->getPropertiesStorage(),
-            clone->getRegions(), types)))
+    if (mlir::failed(rule.inferReturnTypes(clone->getContext(), clone->getLoc(), clone->getOperands(),
+                                           clone->getAttrDictionary(), clone->getPropertiesStorage(),
+                                           clone->getRegions(), types)))
       return false;
     for (auto [index, type] : llvm::enumerate(types)) {
       clone->getResult(index).setType(type);
@@ -238,8 +212,7 @@ private:
           return which ? values.second : values.first;
       return std::nullopt;
     };
-    for (auto [size, actual] :
-         llvm::zip_equal(frontend::getShape(value), frontend::getShape(instance)))
+    for (auto [size, actual] : llvm::zip_equal(frontend::getShape(value), frontend::getShape(instance)))
       if (size.evaluate(valueOf) != actual.getConstant())
         return false;
     return true;
@@ -247,8 +220,7 @@ private:
 
   void finish() {
     auto returnOp = getBody()->getTerminator();
-    function.setFunctionType(builder.getFunctionType(
-        getBody()->getArgumentTypes(), returnOp->getOperandTypes()));
+    function.setFunctionType(builder.getFunctionType(getBody()->getArgumentTypes(), returnOp->getOperandTypes()));
     for (unsigned index = 0; index < function.getNumArguments(); ++index)
       function.setArgAttr(index, "ferrule.name", name("in.", index));
     for (unsigned index = 0; index < function.getNumResults(); ++index)
@@ -276,8 +248,7 @@ private:
   std::map<std::pair<int64_t, int64_t>, DimExpr> dims;
 };
 
-std::unique_ptr<FragmentTemplate>
-FragmentTemplate::create(mlir::ModuleOp first, mlir::ModuleOp second) {
+std::unique_ptr<FragmentTemplate> FragmentTemplate::create(mlir::ModuleOp first, mlir::ModuleOp second) {
   return TemplateBuilder(getFunction(first), getFunction(second)).build();
 }
 
@@ -287,8 +258,7 @@ FragmentTemplate::create(mlir::ModuleOp first, mlir::ModuleOp second) {
 
 namespace {
 
-std::optional<int64_t> evaluate(const DimExpr &size,
-                                const std::map<std::string, int64_t> &values) {
+std::optional<int64_t> evaluate(const DimExpr &size, const std::map<std::string, int64_t> &values) {
   return size.evaluate([&](const std::string &name) -> std::optional<int64_t> {
     auto found = values.find(name);
     if (found == values.end())
@@ -299,11 +269,9 @@ std::optional<int64_t> evaluate(const DimExpr &size,
 
 } // namespace
 
-std::optional<FragmentTemplate::DimValues>
-FragmentTemplate::bindDims(mlir::func::FuncOp function) const {
+std::optional<FragmentTemplate::DimValues> FragmentTemplate::bindDims(mlir::func::FuncOp function) const {
   DimValues values;
-  for (auto [argument, shape] :
-       llvm::zip_equal(function.getArguments(), argumentShapes)) {
+  for (auto [argument, shape] : llvm::zip_equal(function.getArguments(), argumentShapes)) {
     auto type = llvm::cast<mlir::RankedTensorType>(argument.getType());
     for (auto [size, dim] : llvm::zip_equal(type.getShape(), shape)) {
       std::optional<std::string> name = dim.getDimName();
@@ -312,28 +280,22 @@ FragmentTemplate::bindDims(mlir::func::FuncOp function) const {
           return std::nullopt;
         continue;
       }
-      if (size < 1 || size > upperBounds.find(*name)->second ||
-          values.try_emplace(*name, size).first->second != size)
+      if (size < 1 || size > upperBounds.find(*name)->second || values.try_emplace(*name, size).first->second != size)
         return std::nullopt;
     }
   }
   return values;
 }
 
-bool FragmentTemplate::acceptsSizes(mlir::Operation *op,
-                                    const SizedAttribute &sized,
-                                    const DimValues &values) const {
+bool FragmentTemplate::acceptsSizes(mlir::Operation *op, const SizedAttribute &sized, const DimValues &values) const {
   auto dims = op->getAttrOfType<mlir::ferrule::DimsAttr>(sized.name);
-  return llvm::all_of(
-      llvm::zip_equal(dims.getDims(), sized.dims), [&](auto pair) {
-        auto [actual, size] = pair;
-        return evaluate(size, values) == actual.getConstant();
-      });
+  return llvm::all_of(llvm::zip_equal(dims.getDims(), sized.dims), [&](auto pair) {
+    auto [actual, size] = pair;
+    return evaluate(size, values) == actual.getConstant();
+  });
 }
 
-bool FragmentTemplate::acceptsScalar(mlir::Operation *op,
-                                     const ScalarConstant &scalar,
-                                     const DimValues &values) const {
+bool FragmentTemplate::acceptsScalar(mlir::Operation *op, const ScalarConstant &scalar, const DimValues &values) const {
   mlir::ElementsAttr value = getScalar(op).getValue();
   if (scalar.value)
     return scalar.value == value;
@@ -360,16 +322,14 @@ bool FragmentTemplate::accepts(mlir::ModuleOp fragment) const {
   return true;
 }
 
-std::vector<HostArray>
-FragmentTemplate::getScalarInputs(mlir::ModuleOp fragment) const {
+std::vector<HostArray> FragmentTemplate::getScalarInputs(mlir::ModuleOp fragment) const {
   std::vector<HostArray> inputs;
   auto scalar = scalars.begin();
   unsigned place = 0;
   for (mlir::Operation &op : getFunction(fragment).getBody().front()) {
     if (scalar != scalars.end() && scalar->op == place) {
       if (scalar->isInput())
-        inputs.push_back(toHostArray(
-            llvm::cast<mlir::DenseElementsAttr>(getScalar(&op).getValue())));
+        inputs.push_back(toHostArray(llvm::cast<mlir::DenseElementsAttr>(getScalar(&op).getValue())));
       ++scalar;
     }
     ++place;

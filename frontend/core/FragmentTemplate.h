@@ -39,8 +39,7 @@ public:
   /// scalar that differs becomes an input behind the others. A dim's range goes
   /// from 1 to the next power of two, because its upper bound is what the
   /// program's memory is planned for.
-  static std::unique_ptr<FragmentTemplate> create(mlir::ModuleOp first,
-                                                  mlir::ModuleOp second);
+  static std::unique_ptr<FragmentTemplate> create(mlir::ModuleOp first, mlir::ModuleOp second);
 
   /// The module to compile.
   mlir::ModuleOp getModule() const { return *module; }
@@ -75,10 +74,8 @@ private:
   };
 
   std::optional<DimValues> bindDims(mlir::func::FuncOp function) const;
-  bool acceptsSizes(mlir::Operation *op, const SizedAttribute &sized,
-                    const DimValues &values) const;
-  bool acceptsScalar(mlir::Operation *op, const ScalarConstant &scalar,
-                     const DimValues &values) const;
+  bool acceptsSizes(mlir::Operation *op, const SizedAttribute &sized, const DimValues &values) const;
+  bool acceptsScalar(mlir::Operation *op, const ScalarConstant &scalar, const DimValues &values) const;
 
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<Shape> argumentShapes;

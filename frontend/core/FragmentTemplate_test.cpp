@@ -14,22 +14,16 @@ using Fragment = mlir::OwningOpRef<mlir::ModuleOp>;
 struct TemplateTest : RecordingFrontend {
   /// Cuts out what computes `tensor` from the leaves.
   Fragment cut(const TensorRef &tensor) {
-    mlir::Value value =
-        mlir::Value::getFromOpaquePointer(tensor->getOpaqueValue());
-    return std::move(cutSlice(*value.getParentBlock(), value, [](mlir::Value v) {
-                       return !v.getDefiningOp();
-                     }).module);
+    mlir::Value value = mlir::Value::getFromOpaquePointer(tensor->getOpaqueValue());
+    return std::move(cutSlice(*value.getParentBlock(), value, [](mlir::Value v) { return !v.getDefiningOp(); }).module);
   }
 
   /// mean(flatten(x), 1) * scale for x of [batch, 2, 3].
   Fragment recordMean(int64_t batch, double scale, int64_t divisor = 6) {
     TensorRef x = zeros(DataType::Float32, {batch, 2, 3});
-    TensorRef flat = frontend::apply(frontend, "reshape", {x},
-                                     {{"shape", Shape{batch * 6}}});
-    TensorRef sum = frontend::apply(frontend, "reduce_sum", {flat},
-                                    {{"axes", std::vector<int64_t>{0}}});
-    TensorRef mean = frontend::apply(frontend, "div",
-                                     {sum, Scalar(batch * divisor)});
+    TensorRef flat = frontend::apply(frontend, "reshape", {x}, {{"shape", Shape{batch * 6}}});
+    TensorRef sum = frontend::apply(frontend, "reduce_sum", {flat}, {{"axes", std::vector<int64_t>{0}}});
+    TensorRef mean = frontend::apply(frontend, "div", {sum, Scalar(batch * divisor)});
     return cut(frontend::apply(frontend, "mul", {mean, Scalar(scale)}));
   }
 
@@ -76,10 +70,9 @@ TEST_CASE_METHOD(TemplateTest, "a template refuses what it was not made for") {
 }
 
 TEST_CASE_METHOD(TemplateTest, "a size that is no multiple of an input's gives "
-                            "no template") {
+                               "no template") {
   auto record = [&](int64_t size, int64_t target) {
-    return cut(frontend::apply(frontend, "broadcast_to",
-                               {zeros(DataType::Float32, {1, size})},
+    return cut(frontend::apply(frontend, "broadcast_to", {zeros(DataType::Float32, {1, size})},
                                {{"shape", Shape{target, size}}}));
   };
   CHECK_FALSE(FragmentTemplate::create(*record(3, 4), *record(5, 9)));

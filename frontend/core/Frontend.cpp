@@ -16,78 +16,60 @@ namespace {
 
 /// Fragments are small and many: a thread pool would cost more than it gives.
 std::unique_ptr<mlir::MLIRContext> makeContext() {
-  auto context = std::make_unique<mlir::MLIRContext>(
-      mlir::MLIRContext::Threading::DISABLED);
-  context->loadDialect<mlir::ferrule::FerruleDialect,
-                       mlir::func::FuncDialect>();
+  auto context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
+  context->loadDialect<mlir::ferrule::FerruleDialect, mlir::func::FuncDialect>();
   return context;
 }
 
 } // namespace
 
 Frontend::Frontend(CompileFunction compile)
-    : context(makeContext()), cache(std::move(compile)),
-      recorder(context.get(), cache) {}
+    : context(makeContext()), cache(std::move(compile)), recorder(context.get(), cache) {}
 
 Frontend::~Frontend() = default;
 
-OpStream &Frontend::getStream() {
-  return trace ? static_cast<OpStream &>(*trace) : recorder;
-}
+OpStream &Frontend::getStream() { return trace ? static_cast<OpStream &>(*trace) : recorder; }
 
 //===----------------------------------------------------------------------===//
 // Dims
 //===----------------------------------------------------------------------===//
 
-llvm::Expected<DimExpr> Frontend::declareDim(const std::string &name,
-                                             DimRange range) {
+llvm::Expected<DimExpr> Frontend::declareDim(const std::string &name, DimRange range) {
   DimExpr dim = DimExpr::dim(name);
   if (!dim.isValid())
-    return makeError(ErrorKind::Value,
-                     "`" + name + "` cannot name a dim: letters, digits, `_` "
-                     "and `.` are allowed, and it does not begin with a digit");
+    return makeError(ErrorKind::Value, "`" + name +
+                                           "` cannot name a dim: letters, digits, `_` "
+                                           "and `.` are allowed, and it does not begin with a digit");
   if (range.min < 0 || range.max < range.min || range.multipleOf < 1)
-    return makeError(ErrorKind::Value,
-                     "dim `" + name + "` has min " + llvm::Twine(range.min) +
-                         ", max " + llvm::Twine(range.max) +
-                         ", multiple_of " + llvm::Twine(range.multipleOf) +
-                         "; needed are 0 <= min <= max and multiple_of >= 1");
+    return makeError(ErrorKind::Value, "dim `" + name + "` has min " + llvm::Twine(range.min) + ", max " +
+                                           llvm::Twine(range.max) + ", multiple_of " + llvm::Twine(range.multipleOf) +
+                                           "; needed are 0 <= min <= max and multiple_of >= 1");
   dims.declare(name, range);
   if (trace)
     trace->declareDim(name, range);
   return dim;
 }
 
-const DimConstraints &Frontend::getConstraints() const {
-  return trace ? trace->getConstraints() : dims;
-}
+const DimConstraints &Frontend::getConstraints() const { return trace ? trace->getConstraints() : dims; }
 
 //===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//
 
-llvm::Expected<TensorRefs> Frontend::apply(const OpCall &call) {
-  return frontend::apply(getStream(), call);
-}
+llvm::Expected<TensorRefs> Frontend::apply(const OpCall &call) { return frontend::apply(getStream(), call); }
 
-llvm::Expected<llvm::SmallVector<TensorRef, 8>>
-Frontend::gradient(const GradientCall &call) {
+llvm::Expected<llvm::SmallVector<TensorRef, 8>> Frontend::gradient(const GradientCall &call) {
   return recordGradient(getStream(), call);
 }
 
-llvm::Error Frontend::materialize(const TensorRef &tensor,
-                                  llvm::StringRef request,
-                                  llvm::StringRef location) {
+llvm::Error Frontend::materialize(const TensorRef &tensor, llvm::StringRef request, llvm::StringRef location) {
   if (tensor->isTraced())
-    return makeError(
-        ErrorKind::Trace,
-        request + " at " + location + " needs the value of a tensor made at " +
-            tensor->getLocation().str() +
-            " while tracing" +
-            (trace ? " the entry `" + trace->getEntryName() + "`" : "") +
-            ": it has one only when the program runs. Repair: F.cond or F.where "
-            "for a branch, F.while_loop or F.scan for a loop; return the tensor "
-            "to look at it");
+    return makeError(ErrorKind::Trace, request + " at " + location + " needs the value of a tensor made at " +
+                                           tensor->getLocation().str() + " while tracing" +
+                                           (trace ? " the entry `" + trace->getEntryName() + "`" : "") +
+                                           ": it has one only when the program runs. Repair: F.cond or F.where "
+                                           "for a branch, F.while_loop or F.scan for a loop; return the tensor "
+                                           "to look at it");
   if (tensor->isConcrete())
     return llvm::Error::success();
   return recorder.flush();
@@ -97,36 +79,27 @@ llvm::Error Frontend::materialize(const TensorRef &tensor,
 // Variables
 //===----------------------------------------------------------------------===//
 
-llvm::Expected<TensorRef>
-Frontend::readVariable(const VariableRef &variable,
-                       const SourceLocation &location) {
+llvm::Expected<TensorRef> Frontend::readVariable(const VariableRef &variable, const SourceLocation &location) {
   if (trace)
     return trace->read(variable, location);
   return variable->getValue();
 }
 
-llvm::Error Frontend::assignVariable(const VariableRef &variable,
-                                     const TensorRef &value,
-                                     const CallSite &site) {
-  auto refuse = [&](ErrorKind kind, llvm::StringRef what, std::string given,
-                    std::string own) {
-    return makeError(kind, variable->describe() + " has the " + what + " " +
-                               own + " and is assigned a value of " + what +
-                               " " + given + describeSite(site));
+llvm::Error Frontend::assignVariable(const VariableRef &variable, const TensorRef &value, const CallSite &site) {
+  auto refuse = [&](ErrorKind kind, llvm::StringRef what, std::string given, std::string own) {
+    return makeError(kind, variable->describe() + " has the " + what + " " + own + " and is assigned a value of " +
+                               what + " " + given + describeSite(site));
   };
   if (value->getType() != variable->getType())
-    return refuse(ErrorKind::DType, "dtype", getName(value->getType()).str(),
-                  getName(variable->getType()).str());
+    return refuse(ErrorKind::DType, "dtype", getName(value->getType()).str(), getName(variable->getType()).str());
   if (value->getShape() != variable->getShape())
-    return refuse(ErrorKind::Shape, "shape", toString(value->getShape()),
-                  toString(variable->getShape()));
+    return refuse(ErrorKind::Shape, "shape", toString(value->getShape()), toString(variable->getShape()));
   if (trace)
     return trace->assign(variable, value, site);
   if (value->isTraced())
-    return makeError(ErrorKind::Trace,
-                     variable->describe() + " is assigned a tensor made at " +
-                         value->getLocation().str() +
-                         " in a trace that has ended" + describeSite(site));
+    return makeError(ErrorKind::Trace, variable->describe() + " is assigned a tensor made at " +
+                                           value->getLocation().str() + " in a trace that has ended" +
+                                           describeSite(site));
   variable->setValue(value);
   return llvm::Error::success();
 }
@@ -135,17 +108,12 @@ llvm::Error Frontend::assignVariable(const VariableRef &variable,
 // Traces and programs
 //===----------------------------------------------------------------------===//
 
-llvm::Expected<std::shared_ptr<Trace>>
-Frontend::beginTrace(std::string entryName) {
+llvm::Expected<std::shared_ptr<Trace>> Frontend::beginTrace(std::string entryName) {
   if (trace)
-    return makeError(ErrorKind::Trace,
-                     "the trace of `" + entryName + "` begins inside that of `" +
-                         trace->getEntryName() + "`; traces do not nest");
-  trace = std::make_shared<Trace>(
-      context.get(), std::move(entryName), dims,
-      [this](const TensorRef &tensor) {
-        return materialize(tensor, "a constant", {});
-      });
+    return makeError(ErrorKind::Trace, "the trace of `" + entryName + "` begins inside that of `" +
+                                           trace->getEntryName() + "`; traces do not nest");
+  trace = std::make_shared<Trace>(context.get(), std::move(entryName), dims,
+                                  [this](const TensorRef &tensor) { return materialize(tensor, "a constant", {}); });
   return trace;
 }
 
@@ -154,27 +122,22 @@ void Frontend::endTrace(const Trace *ending) {
     trace.reset();
 }
 
-llvm::Expected<std::vector<TensorRef>>
-Frontend::callEntry(Entry &entry, llvm::ArrayRef<TensorRef> inputs,
-                    const SourceLocation &location) {
+llvm::Expected<std::vector<TensorRef>> Frontend::callEntry(Entry &entry, llvm::ArrayRef<TensorRef> inputs,
+                                                           const SourceLocation &location) {
   for (const TensorRef &input : inputs)
-    if (llvm::Error error = materialize(input, "a call of a traced function",
-                                        location.str()))
+    if (llvm::Error error = materialize(input, "a call of a traced function", location.str()))
       return error;
   for (const EntryVariable &use : entry.getVariables())
-    if (llvm::Error error =
-            materialize(use.variable->getValue(), "a variable", {}))
+    if (llvm::Error error = materialize(use.variable->getValue(), "a variable", {}))
       return error;
   return runEntry(entry, inputs, cache, location);
 }
 
-llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
-Frontend::buildProgram(const NamedEntries &entries,
-                       const NamedVariables &variables) {
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> Frontend::buildProgram(const NamedEntries &entries,
+                                                                         const NamedVariables &variables) {
   for (const auto &[name, entry] : entries)
     for (const EntryVariable &use : entry->getVariables())
-      if (llvm::Error error =
-              materialize(use.variable->getValue(), "a variable", {}))
+      if (llvm::Error error = materialize(use.variable->getValue(), "a variable", {}))
         return error;
   return mergeEntries(entries, variables, context.get());
 }

@@ -41,21 +41,17 @@ public:
   //===--- Ops ------------------------------------------------------------===//
 
   llvm::Expected<TensorRefs> apply(const OpCall &call);
-  llvm::Expected<llvm::SmallVector<TensorRef, 8>>
-  gradient(const GradientCall &call);
+  llvm::Expected<llvm::SmallVector<TensorRef, 8>> gradient(const GradientCall &call);
 
   /// Makes `tensor` concrete by a flush. A TraceError for a traced tensor that
   /// names the user's line and what to write instead; `request` is the call that
   /// needs the value, "numpy()" or "bool()".
-  llvm::Error materialize(const TensorRef &tensor, llvm::StringRef request,
-                          llvm::StringRef location);
+  llvm::Error materialize(const TensorRef &tensor, llvm::StringRef request, llvm::StringRef location);
 
   //===--- Variables ------------------------------------------------------===//
 
-  llvm::Expected<TensorRef> readVariable(const VariableRef &variable,
-                                         const SourceLocation &location);
-  llvm::Error assignVariable(const VariableRef &variable,
-                             const TensorRef &value, const CallSite &site);
+  llvm::Expected<TensorRef> readVariable(const VariableRef &variable, const SourceLocation &location);
+  llvm::Error assignVariable(const VariableRef &variable, const TensorRef &value, const CallSite &site);
 
   //===--- Traces and programs ----------------------------------------------//
 
@@ -65,13 +61,12 @@ public:
   Trace *getTrace() const { return trace.get(); }
 
   /// Runs an entry in dynamic mode; see EntryCall.h.
-  llvm::Expected<std::vector<TensorRef>>
-  callEntry(Entry &entry, llvm::ArrayRef<TensorRef> inputs,
-            const SourceLocation &location);
+  llvm::Expected<std::vector<TensorRef>> callEntry(Entry &entry, llvm::ArrayRef<TensorRef> inputs,
+                                                   const SourceLocation &location);
 
   /// One module of all `entries`, with the current values of their variables.
-  llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
-  buildProgram(const NamedEntries &entries, const NamedVariables &variables);
+  llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> buildProgram(const NamedEntries &entries,
+                                                                 const NamedVariables &variables);
 
 private:
   OpStream &getStream();

@@ -29,75 +29,57 @@ struct GradientValues {
 
 llvm::Error checkCost(const GradientCall &call) {
   if (!isFloat(call.cost->getType()))
-    return makeError(ErrorKind::Gradient,
-                     "gradient: the cost is of dtype " +
-                         getName(call.cost->getType()) +
-                         "; only a float has a gradient" +
-                         describeSite(call.site));
-  std::optional<llvm::SmallVector<int64_t, 4>> sizes =
-      getStaticSizes(call.cost->getShape());
+    return makeError(ErrorKind::Gradient, "gradient: the cost is of dtype " + getName(call.cost->getType()) +
+                                              "; only a float has a gradient" + describeSite(call.site));
+  std::optional<llvm::SmallVector<int64_t, 4>> sizes = getStaticSizes(call.cost->getShape());
   bool isOneElement = sizes && countElements(*sizes) == 1;
   if (!call.cotangent && !isOneElement)
-    return makeError(ErrorKind::Gradient,
-                     "gradient: the cost has the shape " +
-                         toString(call.cost->getShape()) +
-                         "; it must have one element, or a cotangent of its "
-                         "shape must be given" +
-                         describeSite(call.site));
+    return makeError(ErrorKind::Gradient, "gradient: the cost has the shape " + toString(call.cost->getShape()) +
+                                              "; it must have one element, or a cotangent of its "
+                                              "shape must be given" +
+                                              describeSite(call.site));
   return llvm::Error::success();
 }
 
 /// In dynamic mode a cost that was run outside any gradient scope has left the
 /// record, and with it everything that it was computed from.
 llvm::Error checkRecorded(const GradientCall &call, mlir::Value cost) {
-  bool isInput = llvm::any_of(call.inputs, [&](const TensorRef &input) {
-    return input == call.cost;
-  });
+  bool isInput = llvm::any_of(call.inputs, [&](const TensorRef &input) { return input == call.cost; });
   if (cost.getDefiningOp() || isInput || call.cost->isTraced())
     return llvm::Error::success();
-  return makeError(ErrorKind::Gradient,
-                   "gradient: the cost made at " +
-                       call.cost->getLocation().str() +
-                       " was computed outside a gradient scope, so how it was "
-                       "computed is not known any more; compute it inside "
-                       "`with gm:` (or inside the function given to fer.grad)" +
-                       describeSite(call.site));
+  return makeError(ErrorKind::Gradient, "gradient: the cost made at " + call.cost->getLocation().str() +
+                                            " was computed outside a gradient scope, so how it was "
+                                            "computed is not known any more; compute it inside "
+                                            "`with gm:` (or inside the function given to fer.grad)" +
+                                            describeSite(call.site));
 }
 
 /// The names that messages give to the inputs.
 std::vector<std::string> getInputNames(const GradientCall &call) {
-  std::vector<std::string> names(call.inputNames.begin(),
-                                 call.inputNames.end());
+  std::vector<std::string> names(call.inputNames.begin(), call.inputNames.end());
   for (const TensorRef &input : llvm::drop_begin(call.inputs, names.size()))
     names.push_back("the tensor made at " + input->getLocation().str());
   return names;
 }
 
-llvm::Error checkDifferentiable(mlir::MLIRContext *context,
-                                const GradientValues &values,
-                                const GradientCall &call) {
+llvm::Error checkDifferentiable(mlir::MLIRContext *context, const GradientValues &values, const GradientCall &call) {
   DiagnosticText diagnostics(context);
-  if (mlir::succeeded(mlir::ferrule::checkDifferentiable(
-          values.cost, values.inputs, getInputNames(call))))
+  if (mlir::succeeded(mlir::ferrule::checkDifferentiable(values.cost, values.inputs, getInputNames(call))))
     return llvm::Error::success();
   std::string text = "gradient: " + diagnostics.text;
   if (auto line = llvm::dyn_cast<mlir::FileLineColLoc>(diagnostics.location))
-    text += (" (" + line.getFilename().getValue() + ":" +
-             llvm::Twine(line.getLine()) + ")")
-                .str();
+    text += (" (" + line.getFilename().getValue() + ":" + llvm::Twine(line.getLine()) + ")").str();
   return makeError(ErrorKind::Gradient, text + describeSite(call.site));
 }
 
-llvm::Expected<GradientValues> resolve(OpStream &stream,
-                                       const GradientCall &call) {
+llvm::Expected<GradientValues> resolve(OpStream &stream, const GradientCall &call) {
   GradientValues values;
   llvm::Expected<mlir::Value> cost = stream.getValue(call.cost, call.site);
   if (!cost)
     return cost.takeError();
   values.cost = *cost;
   if (call.cotangent) {
-    llvm::Expected<mlir::Value> cotangent =
-        stream.getValue(call.cotangent, call.site);
+    llvm::Expected<mlir::Value> cotangent = stream.getValue(call.cotangent, call.site);
     if (!cotangent)
       return cotangent.takeError();
     values.cotangent = *cotangent;
@@ -113,8 +95,7 @@ llvm::Expected<GradientValues> resolve(OpStream &stream,
 
 } // namespace
 
-llvm::Expected<llvm::SmallVector<TensorRef, 8>>
-recordGradient(OpStream &stream, const GradientCall &call) {
+llvm::Expected<llvm::SmallVector<TensorRef, 8>> recordGradient(OpStream &stream, const GradientCall &call) {
   if (llvm::Error error = checkCost(call))
     return error;
   llvm::Expected<GradientValues> values = resolve(stream, call);
@@ -127,8 +108,7 @@ recordGradient(OpStream &stream, const GradientCall &call) {
 
   mlir::SmallVector<mlir::Value> operands{values->cost, values->cotangent};
   operands.append(values->inputs);
-  llvm::Expected<mlir::Operation *> op =
-      createOp(stream, "gradient", operands, {}, call.site);
+  llvm::Expected<mlir::Operation *> op = createOp(stream, "gradient", operands, {}, call.site);
   if (!op)
     return op.takeError();
   llvm::SmallVector<TensorRef, 8> handles;

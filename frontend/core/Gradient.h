@@ -7,8 +7,8 @@
 namespace ferrule::frontend {
 
 struct GradientCall {
-  TensorRef cost;      ///< A float tensor; one element unless there is a cotangent.
-  TensorRef cotangent; ///< Of the type of `cost`; null means 1.
+  TensorRef cost;                         ///< A float tensor; one element unless there is a cotangent.
+  TensorRef cotangent;                    ///< Of the type of `cost`; null means 1.
   llvm::SmallVector<TensorRef, 8> inputs; ///< With respect to these.
   /// What each input is called in messages; may be shorter than `inputs`.
   llvm::SmallVector<std::string, 8> inputNames;
@@ -19,8 +19,7 @@ struct GradientCall {
 /// input, of its type: zeros where the cost does not depend on it. A
 /// GradientError at once, if an op between an input and the cost has no
 /// gradient, names that op, its line and the parameter.
-llvm::Expected<llvm::SmallVector<TensorRef, 8>>
-recordGradient(OpStream &stream, const GradientCall &call);
+llvm::Expected<llvm::SmallVector<TensorRef, 8>> recordGradient(OpStream &stream, const GradientCall &call);
 
 } // namespace ferrule::frontend
 

@@ -24,10 +24,8 @@ mlir::Type toElementType(DataType type, mlir::MLIRContext *context) {
   case DataType::Float64:
     return mlir::Float64Type::get(context);
   default:
-    return mlir::IntegerType::get(
-        context, 8 * getByteSize(type),
-        isUnsignedInteger(type) ? mlir::IntegerType::Unsigned
-                                : mlir::IntegerType::Signless);
+    return mlir::IntegerType::get(context, 8 * getByteSize(type),
+                                  isUnsignedInteger(type) ? mlir::IntegerType::Unsigned : mlir::IntegerType::Signless);
   }
 }
 
@@ -38,19 +36,15 @@ DataType fromElementType(mlir::Type type) {
   llvm_unreachable("the graph's type rules allow no other element type");
 }
 
-mlir::RankedTensorType toTensorType(DataType type, llvm::ArrayRef<DimExpr> shape,
-                                    mlir::MLIRContext *context) {
+mlir::RankedTensorType toTensorType(DataType type, llvm::ArrayRef<DimExpr> shape, mlir::MLIRContext *context) {
   return mlir::ferrule::makeTensorType(toElementType(type, context), shape);
 }
 
 Shape getShape(mlir::Value value) { return mlir::ferrule::getDims(value); }
 
-DataType getType(mlir::Value value) {
-  return fromElementType(mlir::getElementTypeOrSelf(value.getType()));
-}
+DataType getType(mlir::Value value) { return fromElementType(mlir::getElementTypeOrSelf(value.getType())); }
 
-mlir::Attribute toDimsAttribute(llvm::ArrayRef<DimExpr> dims,
-                                mlir::MLIRContext *context) {
+mlir::Attribute toDimsAttribute(llvm::ArrayRef<DimExpr> dims, mlir::MLIRContext *context) {
   return mlir::ferrule::DimsAttr::get(context, dims);
 }
 
@@ -58,19 +52,15 @@ mlir::Attribute toDimsAttribute(llvm::ArrayRef<DimExpr> dims,
 // Constants
 //===----------------------------------------------------------------------===//
 
-mlir::DenseElementsAttr toElements(const Tensor &tensor,
-                                   mlir::MLIRContext *context) {
-  mlir::RankedTensorType type =
-      toTensorType(tensor.getType(), tensor.getShape(), context);
+mlir::DenseElementsAttr toElements(const Tensor &tensor, mlir::MLIRContext *context) {
+  mlir::RankedTensorType type = toTensorType(tensor.getType(), tensor.getShape(), context);
   const HostBuffer &buffer = *tensor.getBuffer();
   // Bools go one by one: their raw form depends on the number of elements.
   if (tensor.getType() == DataType::Bool)
-    return mlir::DenseElementsAttr::get(
-        type, llvm::ArrayRef<bool>(static_cast<const bool *>(buffer.data()),
-                                   buffer.size()));
+    return mlir::DenseElementsAttr::get(type,
+                                        llvm::ArrayRef<bool>(static_cast<const bool *>(buffer.data()), buffer.size()));
   return mlir::DenseElementsAttr::getFromRawBuffer(
-      type, llvm::ArrayRef<char>(static_cast<const char *>(buffer.data()),
-                                 buffer.size()));
+      type, llvm::ArrayRef<char>(static_cast<const char *>(buffer.data()), buffer.size()));
 }
 
 namespace {
@@ -83,19 +73,16 @@ bool fitsInteger(int64_t value, DataType type) {
 }
 
 double toDouble(const Scalar &number) {
-  return std::visit([](auto value) { return static_cast<double>(value); },
-                    number);
+  return std::visit([](auto value) { return static_cast<double>(value); }, number);
 }
 
 int64_t toInt(const Scalar &number) {
-  return std::visit([](auto value) { return static_cast<int64_t>(value); },
-                    number);
+  return std::visit([](auto value) { return static_cast<int64_t>(value); }, number);
 }
 
 } // namespace
 
-llvm::Expected<mlir::DenseElementsAttr>
-toElements(const Scalar &number, DataType type, mlir::MLIRContext *context) {
+llvm::Expected<mlir::DenseElementsAttr> toElements(const Scalar &number, DataType type, mlir::MLIRContext *context) {
   mlir::RankedTensorType tensorType = toTensorType(type, {}, context);
   mlir::Type elementType = tensorType.getElementType();
   mlir::Attribute value;
@@ -109,13 +96,10 @@ toElements(const Scalar &number, DataType type, mlir::MLIRContext *context) {
     // except where the caller asked for a conversion (`full`).
     int64_t integer = toInt(number);
     if (!fitsInteger(integer, type))
-      return makeError(ErrorKind::DType, "the number " + llvm::Twine(integer) +
-                                             " does not fit in " +
-                                             getName(type));
+      return makeError(ErrorKind::DType, "the number " + llvm::Twine(integer) + " does not fit in " + getName(type));
     unsigned bits = 8 * getByteSize(type);
-    value = mlir::IntegerAttr::get(
-        elementType, llvm::APInt(bits, static_cast<uint64_t>(integer),
-                                 isSignedInteger(type)));
+    value =
+        mlir::IntegerAttr::get(elementType, llvm::APInt(bits, static_cast<uint64_t>(integer), isSignedInteger(type)));
   }
   return mlir::DenseElementsAttr::get(tensorType, value);
 }
@@ -124,8 +108,7 @@ toElements(const Scalar &number, DataType type, mlir::MLIRContext *context) {
 // Attributes
 //===----------------------------------------------------------------------===//
 
-llvm::Expected<mlir::Attribute> toAttribute(const AttributeValue &value,
-                                            mlir::MLIRContext *context) {
+llvm::Expected<mlir::Attribute> toAttribute(const AttributeValue &value, mlir::MLIRContext *context) {
   mlir::Builder builder(context);
   if (auto *flag = std::get_if<bool>(&value))
     return builder.getBoolAttr(*flag);
@@ -152,8 +135,7 @@ llvm::Expected<mlir::Attribute> toAttribute(const AttributeValue &value,
   return toElements(tensor, context);
 }
 
-void setDimAttributes(mlir::ModuleOp module, const DimConstraints &constraints,
-                      const std::set<std::string> &usedDims) {
+void setDimAttributes(mlir::ModuleOp module, const DimConstraints &constraints, const std::set<std::string> &usedDims) {
   mlir::Builder builder(module.getContext());
   auto number = [&](llvm::StringRef name, int64_t value) {
     return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
@@ -161,18 +143,15 @@ void setDimAttributes(mlir::ModuleOp module, const DimConstraints &constraints,
   llvm::SmallVector<mlir::NamedAttribute> dims;
   for (const std::string &name : usedDims) {
     DimRange range = constraints.getRange(name);
-    dims.push_back(builder.getNamedAttr(
-        name, builder.getDictionaryAttr({number("min", range.min),
-                                         number("max", range.max),
-                                         number("multiple_of",
-                                                range.multipleOf)})));
+    dims.push_back(
+        builder.getNamedAttr(name, builder.getDictionaryAttr({number("min", range.min), number("max", range.max),
+                                                              number("multiple_of", range.multipleOf)})));
   }
   if (!dims.empty())
     module->setAttr("ferrule.dims", builder.getDictionaryAttr(dims));
   llvm::SmallVector<mlir::Attribute> equalities;
   for (const auto &[left, right] : constraints.getEqualities())
-    equalities.push_back(
-        toDimsAttribute({left, right}, module.getContext()));
+    equalities.push_back(toDimsAttribute({left, right}, module.getContext()));
   if (!equalities.empty())
     module->setAttr("ferrule.equalities", builder.getArrayAttr(equalities));
 }

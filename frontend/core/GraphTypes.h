@@ -25,34 +25,28 @@ mlir::Type toElementType(DataType type, mlir::MLIRContext *context);
 DataType fromElementType(mlir::Type type);
 
 /// A tensor type; the dims stand in its encoding unless all are constant.
-mlir::RankedTensorType toTensorType(DataType type, llvm::ArrayRef<DimExpr> shape,
-                                    mlir::MLIRContext *context);
+mlir::RankedTensorType toTensorType(DataType type, llvm::ArrayRef<DimExpr> shape, mlir::MLIRContext *context);
 
 Shape getShape(mlir::Value value);
 DataType getType(mlir::Value value);
 
 /// #ferrule.dims<[...]>
-mlir::Attribute toDimsAttribute(llvm::ArrayRef<DimExpr> dims,
-                                mlir::MLIRContext *context);
+mlir::Attribute toDimsAttribute(llvm::ArrayRef<DimExpr> dims, mlir::MLIRContext *context);
 
 /// Row-major elements in host memory (a bool a byte) as an attribute. They are
 /// copied, and uniqued for the life of the context.
-mlir::DenseElementsAttr toElements(const Tensor &tensor,
-                                   mlir::MLIRContext *context);
+mlir::DenseElementsAttr toElements(const Tensor &tensor, mlir::MLIRContext *context);
 
 /// `number` as a rank-0 constant of `type`. A DtypeError if an integer type
 /// cannot hold it: a Python scalar never widens a tensor.
-llvm::Expected<mlir::DenseElementsAttr>
-toElements(const Scalar &number, DataType type, mlir::MLIRContext *context);
+llvm::Expected<mlir::DenseElementsAttr> toElements(const Scalar &number, DataType type, mlir::MLIRContext *context);
 
 /// The attribute each kind of value becomes; see AttributeValue.
-llvm::Expected<mlir::Attribute> toAttribute(const AttributeValue &value,
-                                            mlir::MLIRContext *context);
+llvm::Expected<mlir::Attribute> toAttribute(const AttributeValue &value, mlir::MLIRContext *context);
 
 /// Writes onto `module` the ranges of `usedDims` (`ferrule.dims`) and the
 /// recorded equalities (`ferrule.equalities`, pairs as #ferrule.dims).
-void setDimAttributes(mlir::ModuleOp module, const DimConstraints &constraints,
-                      const std::set<std::string> &usedDims);
+void setDimAttributes(mlir::ModuleOp module, const DimConstraints &constraints, const std::set<std::string> &usedDims);
 
 } // namespace ferrule::frontend
 

@@ -12,12 +12,10 @@ std::shared_ptr<HostBuffer> HostBuffer::allocate(size_t byteSize) {
   void *memory = std::aligned_alloc(alignment, rounded);
   if (!memory)
     return nullptr;
-  return std::make_shared<HostBuffer>(memory, byteSize,
-                                      std::shared_ptr<void>(memory, std::free));
+  return std::make_shared<HostBuffer>(memory, byteSize, std::shared_ptr<void>(memory, std::free));
 }
 
-std::shared_ptr<HostBuffer> HostBuffer::borrow(void *data, size_t byteSize,
-                                               std::shared_ptr<void> owner) {
+std::shared_ptr<HostBuffer> HostBuffer::borrow(void *data, size_t byteSize, std::shared_ptr<void> owner) {
   return std::make_shared<HostBuffer>(data, byteSize, std::move(owner));
 }
 

@@ -20,8 +20,7 @@ public:
   static std::shared_ptr<HostBuffer> allocate(size_t byteSize);
 
   /// Memory that `owner` keeps alive.
-  static std::shared_ptr<HostBuffer> borrow(void *data, size_t byteSize,
-                                            std::shared_ptr<void> owner);
+  static std::shared_ptr<HostBuffer> borrow(void *data, size_t byteSize, std::shared_ptr<void> owner);
 
   HostBuffer(void *data, size_t byteSize, std::shared_ptr<void> owner)
       : bytes(data), byteSize(byteSize), owner(std::move(owner)) {}

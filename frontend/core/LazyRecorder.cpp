@@ -11,8 +11,7 @@
 
 namespace ferrule::frontend {
 
-LazyRecorder::LazyRecorder(mlir::MLIRContext *context, ProgramCache &cache)
-    : OpStream(context), cache(cache) {
+LazyRecorder::LazyRecorder(mlir::MLIRContext *context, ProgramCache &cache) : OpStream(context), cache(cache) {
   startRecord();
 }
 
@@ -27,37 +26,31 @@ void LazyRecorder::startRecord() {
   mlir::Location location = builder.getUnknownLoc();
   record = mlir::ModuleOp::create(location);
   builder.setInsertionPointToEnd(record->getBody());
-  auto function = mlir::func::FuncOp::create(builder, location, "record",
-                                             builder.getFunctionType({}, {}));
+  auto function = mlir::func::FuncOp::create(builder, location, "record", builder.getFunctionType({}, {}));
   builder.setInsertionPointToEnd(function.addEntryBlock());
 }
 
-llvm::Expected<mlir::Value> LazyRecorder::getValue(const TensorRef &tensor,
-                                                   const CallSite &site) {
+llvm::Expected<mlir::Value> LazyRecorder::getValue(const TensorRef &tensor, const CallSite &site) {
   if (tensor->isTraced())
-    return makeError(ErrorKind::Trace,
-                     "a tensor made at " + tensor->getLocation().str() +
-                         " while tracing is used after its trace ended; return "
-                         "it from the traced function instead" +
-                         describeSite(site));
+    return makeError(ErrorKind::Trace, "a tensor made at " + tensor->getLocation().str() +
+                                           " while tracing is used after its trace ended; return "
+                                           "it from the traced function instead" +
+                                           describeSite(site));
   if (tensor->getStreamId() == id)
     return mlir::Value::getFromOpaquePointer(tensor->getOpaqueValue());
   auto [entry, isNew] = leaves.try_emplace(tensor.get());
   if (isNew) {
     mlir::Value argument = builder.getBlock()->addArgument(
-        toTensorType(tensor->getType(), tensor->getShape(), getContext()),
-        builder.getUnknownLoc());
+        toTensorType(tensor->getType(), tensor->getShape(), getContext()), builder.getUnknownLoc());
     entry->second = {tensor, argument};
     elements[argument] = tensor->getBuffer();
   }
   return entry->second.second;
 }
 
-TensorRef LazyRecorder::wrap(mlir::Value value,
-                             const SourceLocation &location) {
-  auto tensor = std::make_shared<Tensor>(
-      frontend::getType(value), frontend::getShape(value), id,
-      /*isTraced=*/false, value.getAsOpaquePointer(), location);
+TensorRef LazyRecorder::wrap(mlir::Value value, const SourceLocation &location) {
+  auto tensor = std::make_shared<Tensor>(frontend::getType(value), frontend::getShape(value), id,
+                                         /*isTraced=*/false, value.getAsOpaquePointer(), location);
   auto found = elements.find(value);
   if (found != elements.end())
     tensor->setBuffer(found->second);
@@ -66,28 +59,21 @@ TensorRef LazyRecorder::wrap(mlir::Value value,
   return tensor;
 }
 
-const DimConstraints &LazyRecorder::getConstraints() const {
-  return constraints;
-}
+const DimConstraints &LazyRecorder::getConstraints() const { return constraints; }
 
-void LazyRecorder::recordEquality(const DimExpr &, const DimExpr &,
-                                  const SourceLocation &) {
+void LazyRecorder::recordEquality(const DimExpr &, const DimExpr &, const SourceLocation &) {
   // Never called: without dims no two sizes are undecided.
 }
 
 llvm::iterator_range<mlir::Block::iterator> LazyRecorder::getPendingOps() {
   mlir::Block *block = builder.getBlock();
-  mlir::Block::iterator first =
-      lastFlushed ? std::next(mlir::Block::iterator(lastFlushed))
-                  : block->begin();
+  mlir::Block::iterator first = lastFlushed ? std::next(mlir::Block::iterator(lastFlushed)) : block->begin();
   return {first, block->end()};
 }
 
 llvm::Error LazyRecorder::didRecord() {
   mlir::Block *block = builder.getBlock();
-  mlir::Block::iterator next =
-      lastCounted ? std::next(mlir::Block::iterator(lastCounted))
-                  : block->begin();
+  mlir::Block::iterator next = lastCounted ? std::next(mlir::Block::iterator(lastCounted)) : block->begin();
   for (; next != block->end(); ++next) {
     ++pendingCount;
     lastCounted = &*next;
@@ -123,9 +109,7 @@ llvm::SetVector<mlir::Value> LazyRecorder::collectOutputs() {
   auto isWanted = [&](mlir::Value value) {
     auto found = handles.find(value);
     return found != handles.end() &&
-           llvm::any_of(found->second, [](const std::weak_ptr<Tensor> &handle) {
-             return !handle.expired();
-           });
+           llvm::any_of(found->second, [](const std::weak_ptr<Tensor> &handle) { return !handle.expired(); });
   };
   for (mlir::Operation &op : getPendingOps()) {
     for (mlir::Value result : op.getResults())
@@ -139,8 +123,7 @@ llvm::SetVector<mlir::Value> LazyRecorder::collectOutputs() {
 
 /// What the gradient rule of `op` will read. Which ops a gradient will pass
 /// through is not known yet, so every op with a rule keeps its residuals.
-void LazyRecorder::collectResiduals(mlir::Operation *op,
-                                    llvm::SetVector<mlir::Value> &outputs) {
+void LazyRecorder::collectResiduals(mlir::Operation *op, llvm::SetVector<mlir::Value> &outputs) {
   auto rules = llvm::dyn_cast<mlir::ferrule::FerruleOpInterface>(op);
   if (!rules || rules.getGradientKind() != mlir::ferrule::GradientKind::Rule)
     return;
@@ -153,20 +136,16 @@ void LazyRecorder::collectResiduals(mlir::Operation *op,
 }
 
 llvm::Error LazyRecorder::run(mlir::ValueRange outputs) {
-  Slice slice = cutSlice(*builder.getBlock(), outputs, [&](mlir::Value value) {
-    return isConcrete(value);
-  });
+  Slice slice = cutSlice(*builder.getBlock(), outputs, [&](mlir::Value value) { return isConcrete(value); });
   llvm::SmallVector<HostArray, 8> inputs;
   for (mlir::Value input : slice.inputs) {
     HostArray array;
     array.type = frontend::getType(input);
-    array.shape = llvm::to_vector<4>(
-        llvm::cast<mlir::RankedTensorType>(input.getType()).getShape());
+    array.shape = llvm::to_vector<4>(llvm::cast<mlir::RankedTensorType>(input.getType()).getShape());
     array.buffer = elements.lookup(input);
     inputs.push_back(std::move(array));
   }
-  llvm::Expected<std::vector<HostArray>> results =
-      cache.run(*slice.module, inputs);
+  llvm::Expected<std::vector<HostArray>> results = cache.run(*slice.module, inputs);
   if (!results)
     return results.takeError();
   for (auto [value, array] : llvm::zip_equal(outputs, *results))
@@ -174,8 +153,7 @@ llvm::Error LazyRecorder::run(mlir::ValueRange outputs) {
   return llvm::Error::success();
 }
 
-void LazyRecorder::publish(mlir::Value value,
-                           std::shared_ptr<HostBuffer> buffer) {
+void LazyRecorder::publish(mlir::Value value, std::shared_ptr<HostBuffer> buffer) {
   auto found = handles.find(value);
   if (found != handles.end()) {
     for (const std::weak_ptr<Tensor> &handle : found->second)

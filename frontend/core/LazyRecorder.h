@@ -30,12 +30,10 @@ public:
 
   LazyRecorder(mlir::MLIRContext *context, ProgramCache &cache);
 
-  llvm::Expected<mlir::Value> getValue(const TensorRef &tensor,
-                                       const CallSite &site) override;
+  llvm::Expected<mlir::Value> getValue(const TensorRef &tensor, const CallSite &site) override;
   TensorRef wrap(mlir::Value value, const SourceLocation &location) override;
   const DimConstraints &getConstraints() const override;
-  void recordEquality(const DimExpr &lhs, const DimExpr &rhs,
-                      const SourceLocation &location) override;
+  void recordEquality(const DimExpr &lhs, const DimExpr &rhs, const SourceLocation &location) override;
   llvm::Error didRecord() override;
 
   /// Runs everything that a living handle waits for, and under a gradient scope
@@ -57,8 +55,7 @@ private:
   /// The ops recorded since the last flush.
   llvm::iterator_range<mlir::Block::iterator> getPendingOps();
   llvm::SetVector<mlir::Value> collectOutputs();
-  void collectResiduals(mlir::Operation *op,
-                        llvm::SetVector<mlir::Value> &outputs);
+  void collectResiduals(mlir::Operation *op, llvm::SetVector<mlir::Value> &outputs);
   llvm::Error run(mlir::ValueRange outputs);
   void publish(mlir::Value value, std::shared_ptr<HostBuffer> buffer);
 
@@ -69,8 +66,7 @@ private:
   unsigned pendingCount = 0;
   /// Where the elements of a value are, if it has any: leaves and results.
   llvm::DenseMap<mlir::Value, std::shared_ptr<HostBuffer>> elements;
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<std::weak_ptr<Tensor>, 1>>
-      handles;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<std::weak_ptr<Tensor>, 1>> handles;
   /// Concrete tensors used as inputs. Keyed by the handle, not by its memory:
   /// two parameters that share initial values are two inputs. The record keeps
   /// the handles alive, so no address is used twice.

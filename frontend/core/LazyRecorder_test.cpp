@@ -14,8 +14,7 @@ struct LazyTest : RecordingFrontend {
     llvm::consumeError(frontend.getRecorder().flush());
     return modules.empty() ? std::string() : modules.back();
   }
-  llvm::SmallVector<TensorRef, 8> gradient(TensorRef cost,
-                                           std::vector<TensorRef> inputs) {
+  llvm::SmallVector<TensorRef, 8> gradient(TensorRef cost, std::vector<TensorRef> inputs) {
     GradientCall call;
     call.cost = std::move(cost);
     call.inputs.assign(inputs.begin(), inputs.end());
@@ -47,14 +46,10 @@ TEST_CASE_METHOD(LazyTest, "a flush that nobody waits for compiles nothing") {
 
 TEST_CASE_METHOD(LazyTest, "the key of a fragment is its structure") {
   auto record = [&](int64_t size, const char *op) {
-    TensorRef y =
-        frontend::apply(frontend, op, {zeros(DataType::Float32, {size})});
-    mlir::Operation *defining =
-        mlir::Value::getFromOpaquePointer(y->getOpaqueValue()).getDefiningOp();
+    TensorRef y = frontend::apply(frontend, op, {zeros(DataType::Float32, {size})});
+    mlir::Operation *defining = mlir::Value::getFromOpaquePointer(y->getOpaqueValue()).getDefiningOp();
     auto value = defining->getResult(0);
-    Slice slice = cutSlice(*defining->getBlock(), {value}, [](mlir::Value v) {
-      return v.getDefiningOp() == nullptr;
-    });
+    Slice slice = cutSlice(*defining->getBlock(), {value}, [](mlir::Value v) { return v.getDefiningOp() == nullptr; });
     return getStructureKey(*slice.module);
   };
   StructureKey first = record(3, "exp");
@@ -65,8 +60,7 @@ TEST_CASE_METHOD(LazyTest, "the key of a fragment is its structure") {
 
 TEST_CASE_METHOD(LazyTest, "two inputs with the same elements stay two inputs") {
   TensorRef a = zeros(DataType::Float32, {3});
-  auto b = std::make_shared<Tensor>(a->getType(), a->getShape(),
-                                    a->getBuffer());
+  auto b = std::make_shared<Tensor>(a->getType(), a->getShape(), a->getBuffer());
   TensorRef sum = frontend::apply(frontend, "add", {a, b});
   CHECK_THAT(flush(), Catch::Contains("ferrule.add %arg0, %arg1"));
 }
@@ -79,8 +73,7 @@ TEST_CASE_METHOD(LazyTest, "the gradient of a cost that ran outside any scope "
   call.inputs = {x};
   auto gradients = frontend.gradient(call);
   REQUIRE_FALSE(bool(gradients));
-  CHECK_THAT(takeErrorText(gradients.takeError()).message,
-             Catch::Contains("outside a gradient scope"));
+  CHECK_THAT(takeErrorText(gradients.takeError()).message, Catch::Contains("outside a gradient scope"));
 }
 
 TEST_CASE("a gradient sees forward ops whose results are concrete") {
@@ -89,22 +82,18 @@ TEST_CASE("a gradient sees forward ops whose results are concrete") {
   TensorRef x = zeros(DataType::Float32, {3});
   TensorRef y = apply(frontend, "exp", {x});
   TensorRef scaled = apply(frontend, "mul", {y, Scalar(2.0)});
-  TensorRef cost = apply(frontend, "reduce_sum", {scaled},
-                         {{"axes", std::vector<int64_t>{0}}});
+  TensorRef cost = apply(frontend, "reduce_sum", {scaled}, {{"axes", std::vector<int64_t>{0}}});
   GradientCall call;
   call.cost = cost;
   call.inputs = {x};
   TensorRef gradient = llvm::cantFail(frontend.gradient(call)).front();
   TensorRef reader = apply(frontend, "neg", {y});
 
-  auto value = [](const TensorRef &tensor) {
-    return mlir::Value::getFromOpaquePointer(tensor->getOpaqueValue());
-  };
+  auto value = [](const TensorRef &tensor) { return mlir::Value::getFromOpaquePointer(tensor->getOpaqueValue()); };
   // As after a flush that has run exp, but nothing behind it.
   mlir::Value exponential = value(y);
-  Slice slice = cutSlice(
-      *exponential.getParentBlock(), {value(gradient), value(reader)},
-      [&](mlir::Value v) { return !v.getDefiningOp() || v == exponential; });
+  Slice slice = cutSlice(*exponential.getParentBlock(), {value(gradient), value(reader)},
+                         [&](mlir::Value v) { return !v.getDefiningOp() || v == exponential; });
   std::string text;
   llvm::raw_string_ostream os(text);
   slice.module->print(os);

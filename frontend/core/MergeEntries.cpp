@@ -22,8 +22,7 @@ struct ProgramVariable {
 /// The variables of a program, by identity, in order.
 using VariableTable = llvm::MapVector<Variable *, ProgramVariable>;
 
-llvm::Expected<VariableTable> nameVariables(const NamedEntries &entries,
-                                            const NamedVariables &names) {
+llvm::Expected<VariableTable> nameVariables(const NamedEntries &entries, const NamedVariables &names) {
   VariableTable used;
   llvm::MapVector<Variable *, std::string> users;
   for (const auto &[entryName, entry] : entries)
@@ -33,8 +32,7 @@ llvm::Expected<VariableTable> nameVariables(const NamedEntries &entries,
   for (const auto &[name, variable] : names) {
     if (!users.count(variable.get()))
       continue;
-    auto [place, isNew] =
-        used.insert({variable.get(), {variable, name, variable->aliases}});
+    auto [place, isNew] = used.insert({variable.get(), {variable, name, variable->aliases}});
     std::vector<std::string> &aliases = place->second.aliases;
     if (!isNew && !llvm::is_contained(aliases, name))
       aliases.push_back(name);
@@ -45,21 +43,16 @@ llvm::Expected<VariableTable> nameVariables(const NamedEntries &entries,
         continue;
       const Variable &variable = *use.variable;
       if (variable.getName().empty())
-        return makeError(
-            ErrorKind::Value,
-            "entry `" + entryName + "` uses " + variable.describe() +
-                " (dtype " + getName(variable.getType()) + ", role " +
-                variable.getRole() +
-                "), which no module in `modules=` holds and no closure names; "
-                "give it a name or pass the module that owns it");
-      used.insert({use.variable.get(),
-                   {use.variable, variable.getName(), variable.aliases}});
+        return makeError(ErrorKind::Value, "entry `" + entryName + "` uses " + variable.describe() + " (dtype " +
+                                               getName(variable.getType()) + ", role " + variable.getRole() +
+                                               "), which no module in `modules=` holds and no closure names; "
+                                               "give it a name or pass the module that owns it");
+      used.insert({use.variable.get(), {use.variable, variable.getName(), variable.aliases}});
     }
   return used;
 }
 
-llvm::Error checkNames(const VariableTable &variables,
-                       const NamedEntries &entries) {
+llvm::Error checkNames(const VariableTable &variables, const NamedEntries &entries) {
   llvm::StringMap<llvm::StringRef> taken;
   for (const auto &entry : entries)
     taken[entry.first] = "an entry";
@@ -67,9 +60,7 @@ llvm::Error checkNames(const VariableTable &variables,
     auto [place, isNew] = taken.try_emplace(name, "a variable");
     if (isNew)
       return llvm::Error::success();
-    return makeError(ErrorKind::Value, "the name `" + name +
-                                           "` of a variable is taken by " +
-                                           place->second);
+    return makeError(ErrorKind::Value, "the name `" + name + "` of a variable is taken by " + place->second);
   };
   for (const auto &entry : variables) {
     if (llvm::Error error = take(entry.second.name))
@@ -81,43 +72,32 @@ llvm::Error checkNames(const VariableTable &variables,
   return llvm::Error::success();
 }
 
-void createVariable(const ProgramVariable &entry,
-                    const VariableTable &variables, mlir::OpBuilder &builder) {
+void createVariable(const ProgramVariable &entry, const VariableTable &variables, mlir::OpBuilder &builder) {
   const Variable &variable = *entry.variable;
   mlir::MLIRContext *context = builder.getContext();
   mlir::OperationState state(builder.getUnknownLoc(), "ferrule.variable");
   state.addAttribute("sym_name", builder.getStringAttr(entry.name));
-  state.addAttribute("type",
-                     mlir::TypeAttr::get(toTensorType(
-                         variable.getType(), variable.getShape(), context)));
+  state.addAttribute("type", mlir::TypeAttr::get(toTensorType(variable.getType(), variable.getShape(), context)));
   state.addAttribute("value", toElements(*variable.getValue(), context));
   state.addAttribute("role", builder.getStringAttr(variable.getRole()));
-  state.addAttribute("trainable",
-                     builder.getBoolAttr(variable.isTrainable()));
+  state.addAttribute("trainable", builder.getBoolAttr(variable.isTrainable()));
   if (!entry.aliases.empty())
     state.addAttribute("aliases", builder.getStrArrayAttr(llvm::to_vector(
-                                      llvm::map_range(entry.aliases, [](auto &s) {
-                                        return llvm::StringRef(s);
-                                      }))));
+                                      llvm::map_range(entry.aliases, [](auto &s) { return llvm::StringRef(s); }))));
   auto owner = variables.find(variable.getOwner().get());
   if (owner != variables.end())
-    state.addAttribute("of", mlir::FlatSymbolRefAttr::get(
-                                 context, owner->second.name));
+    state.addAttribute("of", mlir::FlatSymbolRefAttr::get(context, owner->second.name));
   builder.create(state);
 }
 
 /// Copies the function of `entry` and gives its variables their names.
-void copyFunction(llvm::StringRef name, const Entry &entry,
-                  const VariableTable &variables, mlir::OpBuilder &builder) {
-  auto function =
-      llvm::cast<mlir::func::FuncOp>(builder.clone(*entry.getFunction()));
+void copyFunction(llvm::StringRef name, const Entry &entry, const VariableTable &variables, mlir::OpBuilder &builder) {
+  auto function = llvm::cast<mlir::func::FuncOp>(builder.clone(*entry.getFunction()));
   function.setName(name);
   llvm::StringMap<mlir::FlatSymbolRefAttr> renamed;
   for (const EntryVariable &use : entry.getVariables()) {
-    const ProgramVariable &variable =
-        variables.find(use.variable.get())->second;
-    renamed[use.symbol] =
-        mlir::FlatSymbolRefAttr::get(builder.getContext(), variable.name);
+    const ProgramVariable &variable = variables.find(use.variable.get())->second;
+    renamed[use.symbol] = mlir::FlatSymbolRefAttr::get(builder.getContext(), variable.name);
   }
   for (mlir::Operation &op : function.getBody().front()) {
     if (auto read = llvm::dyn_cast<mlir::ferrule::ReadOp>(op))
@@ -135,22 +115,20 @@ std::set<std::string> getUsedDims(const Entry &entry) {
   return dims;
 }
 
-llvm::Error mergeConstraints(const NamedEntries &entries,
-                             DimConstraints &merged,
-                             std::set<std::string> &usedDims) {
+llvm::Error mergeConstraints(const NamedEntries &entries, DimConstraints &merged, std::set<std::string> &usedDims) {
   llvm::StringMap<std::string> declaredBy;
   for (const auto &[name, entry] : entries) {
     for (const std::string &dim : getUsedDims(*entry)) {
       DimRange range = entry->getConstraints().getRange(dim);
       DimRange known = merged.getRange(dim);
-      bool isSame = known.min == range.min && known.max == range.max &&
-                    known.multipleOf == range.multipleOf;
+      bool isSame = known.min == range.min && known.max == range.max && known.multipleOf == range.multipleOf;
       auto [owner, isNew] = declaredBy.try_emplace(dim, name);
       if (!isNew && !isSame)
-        return makeError(ErrorKind::Value,
-                         "the dim `" + dim + "` has different ranges in the "
-                         "entries `" + owner->second + "` and `" + name +
-                         "`; declare it once, or under two names");
+        return makeError(ErrorKind::Value, "the dim `" + dim +
+                                               "` has different ranges in the "
+                                               "entries `" +
+                                               owner->second + "` and `" + name +
+                                               "`; declare it once, or under two names");
       merged.declare(dim, range);
       usedDims.insert(dim);
     }
@@ -162,9 +140,8 @@ llvm::Error mergeConstraints(const NamedEntries &entries,
 
 } // namespace
 
-llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
-mergeEntries(const NamedEntries &entries, const NamedVariables &names,
-             mlir::MLIRContext *context) {
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> mergeEntries(const NamedEntries &entries, const NamedVariables &names,
+                                                               mlir::MLIRContext *context) {
   llvm::Expected<VariableTable> variables = nameVariables(entries, names);
   if (!variables)
     return variables.takeError();
@@ -176,8 +153,7 @@ mergeEntries(const NamedEntries &entries, const NamedVariables &names,
     return error;
 
   mlir::OpBuilder builder(context);
-  mlir::OwningOpRef<mlir::ModuleOp> module =
-      mlir::ModuleOp::create(builder.getUnknownLoc());
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(builder.getUnknownLoc());
   builder.setInsertionPointToEnd(module->getBody());
   for (const auto &entry : *variables)
     createVariable(entry.second, *variables, builder);

@@ -19,9 +19,8 @@ using NamedVariables = std::vector<std::pair<std::string, VariableRef>>;
 ///
 /// Refuses a variable without a name, two variables of one name, and a dim that
 /// two entries declare with different ranges.
-llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
-mergeEntries(const NamedEntries &entries, const NamedVariables &names,
-             mlir::MLIRContext *context);
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> mergeEntries(const NamedEntries &entries, const NamedVariables &names,
+                                                               mlir::MLIRContext *context);
 
 } // namespace ferrule::frontend
 

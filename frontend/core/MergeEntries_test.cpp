@@ -13,17 +13,15 @@ struct MergeTest : RecordingFrontend {
   VariableRef momentum = makeVariable("", weight);
 
   VariableRef makeVariable(std::string name, VariableRef owner) {
-    return std::make_shared<Variable>(
-        makeTensor<float>(DataType::Float32, {2}, {1, 2}), std::move(name),
-        owner ? "optimizer_state" : "parameter", !owner, owner);
+    return std::make_shared<Variable>(makeTensor<float>(DataType::Float32, {2}, {1, 2}), std::move(name),
+                                      owner ? "optimizer_state" : "parameter", !owner, owner);
   }
 
   /// x * w, and w, m assigned if `trains`.
   EntryRef makeEntry(std::string name, bool trains, DimRange range = {1, 8, 1}) {
     DimExpr batch = llvm::cantFail(frontend.declareDim("batch", range));
     auto trace = llvm::cantFail(frontend.beginTrace(std::move(name)));
-    TensorRef x = llvm::cantFail(
-        trace->addInput("x", DataType::Float32, {batch, 2}, {}));
+    TensorRef x = llvm::cantFail(trace->addInput("x", DataType::Float32, {batch, 2}, {}));
     TensorRef w = llvm::cantFail(frontend.readVariable(weight, {}));
     TensorRef y = frontend::apply(frontend, "mul", {x, w});
     if (trains) {
@@ -53,9 +51,7 @@ struct MergeTest : RecordingFrontend {
 TEST_CASE_METHOD(MergeTest, "variables are shared, named, and know their owner") {
   EntryRef train = makeEntry("a", true), predict = makeEntry("b", false);
   std::string text = merge({{"train", train}, {"predict", predict}},
-                           {{"net.w", weight},
-                            {"tied.w", weight},
-                            {"momentum.net.w", momentum}});
+                           {{"net.w", weight}, {"tied.w", weight}, {"momentum.net.w", momentum}});
   CHECK_THAT(text, Catch::Contains("ferrule.variable @net.w {aliases = "
                                    "[\"tied.w\"]"));
   CHECK_THAT(text, Catch::Contains("dense<[1.000000e+00, 2.000000e+00]>"));
@@ -72,8 +68,7 @@ TEST_CASE_METHOD(MergeTest, "an unnamed variable is an error") {
 }
 
 TEST_CASE_METHOD(MergeTest, "two variables of one name are an error") {
-  CHECK_THAT(merge({{"train", makeEntry("a", true)}},
-                   {{"net.w", weight}, {"net.w", momentum}}),
+  CHECK_THAT(merge({{"train", makeEntry("a", true)}}, {{"net.w", weight}, {"net.w", momentum}}),
              Catch::Contains("the name `net.w` of a variable is taken by a "
                              "variable"));
 }

@@ -24,8 +24,7 @@ using Operand = std::variant<Absent, TensorRef, Scalar, DimExpr>;
 /// Attribute values, and the attribute each becomes: bool, i64, f64, string,
 /// an i64 array, #ferrule.dims, an element type, dense elements of a tensor.
 using AttributeValue =
-    std::variant<bool, int64_t, double, std::string, std::vector<int64_t>,
-                 Shape, DataType, TensorRef>;
+    std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, Shape, DataType, TensorRef>;
 
 struct OpAttribute {
   std::string name;

@@ -14,15 +14,13 @@ uint64_t takeNextStreamId() {
 
 } // namespace
 
-OpStream::OpStream(mlir::MLIRContext *context)
-    : id(takeNextStreamId()), builder(context) {}
+OpStream::OpStream(mlir::MLIRContext *context) : id(takeNextStreamId()), builder(context) {}
 
 OpStream::~OpStream() = default;
 
 void OpStream::takeNewId() { id = takeNextStreamId(); }
 
-mlir::Location toMLIRLocation(const SourceLocation &location,
-                              mlir::MLIRContext *context) {
+mlir::Location toMLIRLocation(const SourceLocation &location, mlir::MLIRContext *context) {
   if (!location.isKnown())
     return mlir::UnknownLoc::get(context);
   return mlir::FileLineColLoc::get(context, location.file, location.line, 0);

@@ -39,8 +39,7 @@ public:
   /// The value that `tensor` has in this stream. A concrete tensor becomes an
   /// input of the lazy recorder and a constant of a trace; a tensor of another
   /// trace is a TraceError.
-  virtual llvm::Expected<mlir::Value> getValue(const TensorRef &tensor,
-                                               const CallSite &site) = 0;
+  virtual llvm::Expected<mlir::Value> getValue(const TensorRef &tensor, const CallSite &site) = 0;
 
   /// A handle on `value`, which an op of this stream made.
   virtual TensorRef wrap(mlir::Value value, const SourceLocation &location) = 0;
@@ -49,8 +48,7 @@ public:
   virtual const DimConstraints &getConstraints() const = 0;
 
   /// Two dims that must be equal whenever the program runs.
-  virtual void recordEquality(const DimExpr &lhs, const DimExpr &rhs,
-                              const SourceLocation &location) = 0;
+  virtual void recordEquality(const DimExpr &lhs, const DimExpr &rhs, const SourceLocation &location) = 0;
 
   /// Called after each op of the user, before its handles are returned.
   virtual llvm::Error didRecord() { return llvm::Error::success(); }
@@ -66,8 +64,7 @@ protected:
 };
 
 /// The MLIR location of `location`: a FileLineColLoc, or an unknown one.
-mlir::Location toMLIRLocation(const SourceLocation &location,
-                              mlir::MLIRContext *context);
+mlir::Location toMLIRLocation(const SourceLocation &location, mlir::MLIRContext *context);
 
 } // namespace ferrule::frontend
 

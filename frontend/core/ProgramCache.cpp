@@ -15,21 +15,18 @@ void ProgramCache::setThreadCount(unsigned count) {
   families.clear();
 }
 
-llvm::Expected<ProgramCache::ProgramRef>
-ProgramCache::compileNew(mlir::ModuleOp module) {
+llvm::Expected<ProgramCache::ProgramRef> ProgramCache::compileNew(mlir::ModuleOp module) {
   ++compileCount;
   llvm::Expected<std::vector<uint8_t>> artifact = compile(module);
   if (!artifact)
     return artifact.takeError();
-  llvm::Expected<std::unique_ptr<CompiledProgram>> program =
-      CompiledProgram::open(*artifact, threadCount);
+  llvm::Expected<std::unique_ptr<CompiledProgram>> program = CompiledProgram::open(*artifact, threadCount);
   if (!program)
     return program.takeError();
   return ProgramRef(std::move(*program));
 }
 
-llvm::Expected<ProgramCache::ProgramRef>
-ProgramCache::get(mlir::ModuleOp module) {
+llvm::Expected<ProgramCache::ProgramRef> ProgramCache::get(mlir::ModuleOp module) {
   StructureKey key = getStructureKey(module);
   auto found = programs.find(key);
   if (found != programs.end())
@@ -42,8 +39,7 @@ ProgramCache::get(mlir::ModuleOp module) {
 
 /// The template that serves `module`, made and compiled if this is the second
 /// fragment of its skeleton; null where there is none.
-const ProgramCache::Generalization *
-ProgramCache::findGeneralization(mlir::ModuleOp module) {
+const ProgramCache::Generalization *ProgramCache::findGeneralization(mlir::ModuleOp module) {
   Family &family = families[getSkeletonKey(module)];
   if (!family.first) {
     family.first = module.clone();
@@ -70,8 +66,7 @@ ProgramCache::findGeneralization(mlir::ModuleOp module) {
   return last.program ? &last : nullptr;
 }
 
-llvm::Expected<std::vector<HostArray>>
-ProgramCache::run(mlir::ModuleOp module, llvm::ArrayRef<HostArray> inputs) {
+llvm::Expected<std::vector<HostArray>> ProgramCache::run(mlir::ModuleOp module, llvm::ArrayRef<HostArray> inputs) {
   auto function = *module.getOps<mlir::func::FuncOp>().begin();
   unsigned resultCount = function.getNumResults();
   auto known = programs.find(getStructureKey(module));

@@ -18,13 +18,11 @@ namespace ferrule::frontend {
 
 /// Compiles a module of the graph dialect to the bytes of an artifact for this
 /// machine. The module may be changed.
-using CompileFunction =
-    std::function<llvm::Expected<std::vector<uint8_t>>(mlir::ModuleOp)>;
+using CompileFunction = std::function<llvm::Expected<std::vector<uint8_t>>(mlir::ModuleOp)>;
 
 class ProgramCache {
 public:
-  explicit ProgramCache(CompileFunction compile)
-      : compile(std::move(compile)) {}
+  explicit ProgramCache(CompileFunction compile) : compile(std::move(compile)) {}
 
   /// The program of exactly `module` (locations and value names aside), compiled
   /// unless it is known.
@@ -32,8 +30,7 @@ public:
 
   /// Runs the only entry of `module`, which is called "main", by the program of
   /// exactly this module or by one for several shapes.
-  llvm::Expected<std::vector<HostArray>> run(mlir::ModuleOp module,
-                                             llvm::ArrayRef<HostArray> inputs);
+  llvm::Expected<std::vector<HostArray>> run(mlir::ModuleOp module, llvm::ArrayRef<HostArray> inputs);
 
   /// How often something was compiled.
   unsigned getCompileCount() const { return compileCount; }

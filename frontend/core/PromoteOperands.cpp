@@ -10,20 +10,17 @@ namespace {
 DataType weakType(const Scalar &scalar) {
   if (std::holds_alternative<bool>(scalar))
     return DataType::Bool;
-  return std::holds_alternative<int64_t>(scalar) ? defaultInteger
-                                                 : defaultFloat;
+  return std::holds_alternative<int64_t>(scalar) ? defaultInteger : defaultFloat;
 }
 
 OperandType typeOf(const PendingOperand &operand) {
   if (operand.scalar)
     return {weakType(*operand.scalar), /*isWeak=*/true};
-  return {operand.isWeak ? defaultInteger : getType(operand.value),
-          operand.isWeak};
+  return {operand.isWeak ? defaultInteger : getType(operand.value), operand.isWeak};
 }
 
 /// The common type of the present operands among `operands`.
-std::optional<DataType>
-commonTypeOf(llvm::ArrayRef<PendingOperand> operands) {
+std::optional<DataType> commonTypeOf(llvm::ArrayRef<PendingOperand> operands) {
   llvm::SmallVector<OperandType, 4> types;
   for (const PendingOperand &operand : operands)
     if (!operand.isAbsent())
@@ -34,35 +31,31 @@ commonTypeOf(llvm::ArrayRef<PendingOperand> operands) {
 }
 
 /// Casts one operand, or gives a scalar its constant.
-llvm::Error convert(PendingOperand &operand, DataType type, OpStream &stream,
-                    const CallSite &site) {
+llvm::Error convert(PendingOperand &operand, DataType type, OpStream &stream, const CallSite &site) {
   if (operand.isAbsent())
     return llvm::Error::success();
   if (operand.scalar) {
-    llvm::Expected<mlir::DenseElementsAttr> elements =
-        toElements(*operand.scalar, type, stream.getContext());
+    llvm::Expected<mlir::DenseElementsAttr> elements = toElements(*operand.scalar, type, stream.getContext());
     if (!elements) {
       ErrorText text = takeErrorText(elements.takeError());
       return makeError(text.kind, text.message + describeSite(site));
     }
-    llvm::Expected<mlir::Value> constant =
-        createConstant(stream, *elements, site);
+    llvm::Expected<mlir::Value> constant = createConstant(stream, *elements, site);
     if (!constant)
       return constant.takeError();
     operand.value = *constant;
     operand.scalar.reset();
     return llvm::Error::success();
   }
-  llvm::Expected<mlir::Value> cast =
-      createCast(stream, operand.value, type, site);
+  llvm::Expected<mlir::Value> cast = createCast(stream, operand.value, type, site);
   if (!cast)
     return cast.takeError();
   operand.value = *cast;
   return llvm::Error::success();
 }
 
-llvm::Error convertAll(llvm::MutableArrayRef<PendingOperand> operands,
-                       DataType type, OpStream &stream, const CallSite &site) {
+llvm::Error convertAll(llvm::MutableArrayRef<PendingOperand> operands, DataType type, OpStream &stream,
+                       const CallSite &site) {
   for (PendingOperand &operand : operands)
     if (llvm::Error error = convert(operand, type, stream, site))
       return error;
@@ -73,8 +66,7 @@ llvm::Error convertAll(llvm::MutableArrayRef<PendingOperand> operands,
 llvm::Error convertScalars(PendingCall &call, OpStream &stream) {
   for (PendingOperand &operand : call.operands)
     if (operand.scalar || operand.isWeak)
-      if (llvm::Error error =
-              convert(operand, typeOf(operand).type, stream, call.site))
+      if (llvm::Error error = convert(operand, typeOf(operand).type, stream, call.site))
         return error;
   return llvm::Error::success();
 }
@@ -96,27 +88,22 @@ llvm::Error promoteOperands(PendingCall &call, OpStream &stream) {
   case PromotionRule::Common:
     return convertAll(operands, *common, stream, call.site);
   case PromotionRule::Arithmetic:
-    return convertAll(operands,
-                      *common == DataType::Bool ? defaultInteger : *common,
-                      stream, call.site);
+    return convertAll(operands, *common == DataType::Bool ? defaultInteger : *common, stream, call.site);
   case PromotionRule::Float:
     return convertAll(operands, toFloat(*common), stream, call.site);
   case PromotionRule::Logical:
     return convertAll(operands, DataType::Bool, stream, call.site);
   case PromotionRule::Select: {
-    if (llvm::Error error =
-            convert(operands.front(), DataType::Bool, stream, call.site))
+    if (llvm::Error error = convert(operands.front(), DataType::Bool, stream, call.site))
       return error;
     llvm::MutableArrayRef<PendingOperand> choices = operands.drop_front();
     std::optional<DataType> type = commonTypeOf(choices);
-    return type ? convertAll(choices, *type, stream, call.site)
-                : llvm::Error::success();
+    return type ? convertAll(choices, *type, stream, call.site) : llvm::Error::success();
   }
   case PromotionRule::LabelledRows: {
     DataType type = toFloat(typeOf(operands.front()).type);
     for (auto [index, operand] : llvm::enumerate(operands))
-      if (llvm::Error error = convert(
-              operand, index == 1 ? DataType::Int32 : type, stream, call.site))
+      if (llvm::Error error = convert(operand, index == 1 ? DataType::Int32 : type, stream, call.site))
         return error;
     return llvm::Error::success();
   }

@@ -76,24 +76,17 @@ DataType commonType(llvm::ArrayRef<OperandType> operands) {
 
 PromotionRule getPromotionRule(llvm::StringRef name) {
   return llvm::StringSwitch<PromotionRule>(name)
-      .Cases({"add", "sub", "mul", "floor_div", "mod", "neg", "abs"},
-             PromotionRule::Arithmetic)
-      .Cases({"sign", "relu", "fma", "matmul", "reduce_sum", "reduce_prod"},
-             PromotionRule::Arithmetic)
-      .Cases({"maximum", "minimum", "equal", "not_equal", "less", "less_equal"},
-             PromotionRule::Common)
+      .Cases({"add", "sub", "mul", "floor_div", "mod", "neg", "abs"}, PromotionRule::Arithmetic)
+      .Cases({"sign", "relu", "fma", "matmul", "reduce_sum", "reduce_prod"}, PromotionRule::Arithmetic)
+      .Cases({"maximum", "minimum", "equal", "not_equal", "less", "less_equal"}, PromotionRule::Common)
       .Cases({"greater", "greater_equal", "concat"}, PromotionRule::Common)
-      .Cases({"div", "pow", "exp", "log", "log1p", "expm1", "sqrt"},
-             PromotionRule::Float)
+      .Cases({"div", "pow", "exp", "log", "log1p", "expm1", "sqrt"}, PromotionRule::Float)
       .Cases({"tanh", "sigmoid", "erf", "sin", "cos"}, PromotionRule::Float)
-      .Cases({"normalize", "moments", "convolution", "avg_pool", "softmax"},
-             PromotionRule::Float)
+      .Cases({"normalize", "moments", "convolution", "avg_pool", "softmax"}, PromotionRule::Float)
       .Case("log_softmax", PromotionRule::Float)
-      .Cases({"logical_and", "logical_or", "logical_xor", "logical_not"},
-             PromotionRule::Logical)
+      .Cases({"logical_and", "logical_or", "logical_xor", "logical_not"}, PromotionRule::Logical)
       .Case("where", PromotionRule::Select)
-      .Cases({"cross_entropy_rows", "cross_entropy_rows_gradient"},
-             PromotionRule::LabelledRows)
+      .Cases({"cross_entropy_rows", "cross_entropy_rows_gradient"}, PromotionRule::LabelledRows)
       .Default(PromotionRule::Keep);
 }
 

@@ -8,9 +8,7 @@ using namespace ferrule::frontend;
 
 namespace {
 
-DataType common(std::vector<OperandType> operands) {
-  return commonType(operands);
-}
+DataType common(std::vector<OperandType> operands) { return commonType(operands); }
 
 constexpr OperandType weakBool{DataType::Bool, true};
 constexpr OperandType weakInt{defaultInteger, true};
@@ -27,15 +25,12 @@ TEST_CASE("the category comes before the width") {
 
 TEST_CASE("within a category the wider type wins") {
   CHECK(promoteTypes(DataType::Int8, DataType::Int32) == DataType::Int32);
-  CHECK(promoteTypes(DataType::Float32, DataType::Float64) ==
-        DataType::Float64);
-  CHECK(promoteTypes(DataType::Float16, DataType::Float32) ==
-        DataType::Float32);
+  CHECK(promoteTypes(DataType::Float32, DataType::Float64) == DataType::Float64);
+  CHECK(promoteTypes(DataType::Float16, DataType::Float32) == DataType::Float32);
 }
 
 TEST_CASE("types of one width that hold different values need a wider one") {
-  CHECK(promoteTypes(DataType::Float16, DataType::BFloat16) ==
-        DataType::Float32);
+  CHECK(promoteTypes(DataType::Float16, DataType::BFloat16) == DataType::Float32);
   CHECK(promoteTypes(DataType::UInt8, DataType::Int8) == DataType::Int16);
   CHECK(promoteTypes(DataType::UInt8, DataType::Int32) == DataType::Int32);
   CHECK(promoteTypes(DataType::UInt32, DataType::Int32) == DataType::Int64);
@@ -45,8 +40,7 @@ TEST_CASE("types of one width that hold different values need a wider one") {
 TEST_CASE("promotion does not depend on the order") {
   for (unsigned a = 0; a <= unsigned(DataType::Float64); ++a)
     for (unsigned b = 0; b <= unsigned(DataType::Float64); ++b)
-      CHECK(promoteTypes(DataType(a), DataType(b)) ==
-            promoteTypes(DataType(b), DataType(a)));
+      CHECK(promoteTypes(DataType(a), DataType(b)) == promoteTypes(DataType(b), DataType(a)));
 }
 
 TEST_CASE("a Python scalar never widens a tensor of its category") {

@@ -6,20 +6,17 @@
 namespace ferrule::frontend {
 namespace {
 
-void claimEqual(const DimExpr &lhs, const DimExpr &rhs, OpStream &stream,
-                const SourceLocation &location) {
+void claimEqual(const DimExpr &lhs, const DimExpr &rhs, OpStream &stream, const SourceLocation &location) {
   if (!stream.getConstraints().isEqual(lhs, rhs))
     stream.recordEquality(lhs, rhs, location);
 }
 
 } // namespace
 
-void recordEqualities(mlir::Operation *op, OpStream &stream,
-                      const SourceLocation &location) {
+void recordEqualities(mlir::Operation *op, OpStream &stream, const SourceLocation &location) {
   if (auto reshape = llvm::dyn_cast<mlir::ferrule::ReshapeOp>(op)) {
-    claimEqual(mlir::ferrule::getElementCount(reshape.getX()),
-               mlir::ferrule::getElementCount(reshape.getResult()), stream,
-               location);
+    claimEqual(mlir::ferrule::getElementCount(reshape.getX()), mlir::ferrule::getElementCount(reshape.getResult()),
+               stream, location);
     return;
   }
   auto broadcast = llvm::dyn_cast<mlir::ferrule::BroadcastToOp>(op);
@@ -29,8 +26,7 @@ void recordEqualities(mlir::Operation *op, OpStream &stream,
   // Axes align at the end.
   for (size_t axis = 1; axis <= from.size(); ++axis)
     if (from[from.size() - axis].getConstant() != 1)
-      claimEqual(from[from.size() - axis], to[to.size() - axis], stream,
-                 location);
+      claimEqual(from[from.size() - axis], to[to.size() - axis], stream, location);
 }
 
 } // namespace ferrule::frontend

@@ -8,22 +8,18 @@ namespace {
 
 /// A dim as an operand: a constant is a plain scalar, anything else a rank-0
 /// int64 value that is computed when the program runs.
-llvm::Expected<PendingOperand> expandDim(const DimExpr &dim, OpStream &stream,
-                                         const CallSite &site) {
+llvm::Expected<PendingOperand> expandDim(const DimExpr &dim, OpStream &stream, const CallSite &site) {
   PendingOperand operand;
   if (std::optional<int64_t> value = dim.getConstant()) {
     operand.scalar = *value;
     return operand;
   }
   if (!dim.isValid())
-    return makeError(ErrorKind::Shape,
-                     "a size divides by zero or leaves 64-bit integers" +
-                         describeSite(site));
+    return makeError(ErrorKind::Shape, "a size divides by zero or leaves 64-bit integers" + describeSite(site));
   mlir::MLIRContext *context = stream.getContext();
   auto name = mlir::StringAttr::get(context, "expr");
-  llvm::Expected<mlir::Operation *> op = createOp(
-      stream, "dim", {},
-      mlir::NamedAttribute(name, toDimsAttribute(dim, context)), site);
+  llvm::Expected<mlir::Operation *> op =
+      createOp(stream, "dim", {}, mlir::NamedAttribute(name, toDimsAttribute(dim, context)), site);
   if (!op)
     return op.takeError();
   operand.value = (*op)->getResult(0);
@@ -31,8 +27,7 @@ llvm::Expected<PendingOperand> expandDim(const DimExpr &dim, OpStream &stream,
   return operand;
 }
 
-llvm::Expected<PendingOperand> resolve(const Operand &operand, OpStream &stream,
-                                       const CallSite &site) {
+llvm::Expected<PendingOperand> resolve(const Operand &operand, OpStream &stream, const CallSite &site) {
   if (std::holds_alternative<Absent>(operand))
     return PendingOperand();
   if (auto *dim = std::get_if<DimExpr>(&operand))
@@ -42,8 +37,7 @@ llvm::Expected<PendingOperand> resolve(const Operand &operand, OpStream &stream,
     resolved.scalar = *scalar;
     return resolved;
   }
-  llvm::Expected<mlir::Value> value =
-      stream.getValue(std::get<TensorRef>(operand), site);
+  llvm::Expected<mlir::Value> value = stream.getValue(std::get<TensorRef>(operand), site);
   if (!value)
     return value.takeError();
   resolved.value = *value;
@@ -54,8 +48,7 @@ llvm::Expected<PendingOperand> resolve(const Operand &operand, OpStream &stream,
 
 llvm::Error resolveOperands(PendingCall &call, OpStream &stream) {
   for (const Operand &operand : call.call.operands) {
-    llvm::Expected<PendingOperand> resolved =
-        resolve(operand, stream, call.site);
+    llvm::Expected<PendingOperand> resolved = resolve(operand, stream, call.site);
     if (!resolved)
       return resolved.takeError();
     call.operands.push_back(*resolved);

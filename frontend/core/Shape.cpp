@@ -16,8 +16,7 @@ std::string toString(llvm::ArrayRef<DimExpr> shape) {
   return text + "]";
 }
 
-std::optional<llvm::SmallVector<int64_t, 4>>
-getStaticSizes(llvm::ArrayRef<DimExpr> shape) {
+std::optional<llvm::SmallVector<int64_t, 4>> getStaticSizes(llvm::ArrayRef<DimExpr> shape) {
   llvm::SmallVector<int64_t, 4> sizes;
   for (const DimExpr &dim : shape) {
     std::optional<int64_t> value = dim.getConstant();
@@ -28,9 +27,7 @@ getStaticSizes(llvm::ArrayRef<DimExpr> shape) {
   return sizes;
 }
 
-Shape toShape(llvm::ArrayRef<int64_t> sizes) {
-  return Shape(sizes.begin(), sizes.end());
-}
+Shape toShape(llvm::ArrayRef<int64_t> sizes) { return Shape(sizes.begin(), sizes.end()); }
 
 std::optional<int64_t> countElements(llvm::ArrayRef<int64_t> sizes) {
   int64_t count = 1;

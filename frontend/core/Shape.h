@@ -19,8 +19,7 @@ using Shape = llvm::SmallVector<DimExpr>;
 std::string toString(llvm::ArrayRef<DimExpr> shape);
 
 /// The sizes, if every one is a constant.
-std::optional<llvm::SmallVector<int64_t, 4>>
-getStaticSizes(llvm::ArrayRef<DimExpr> shape);
+std::optional<llvm::SmallVector<int64_t, 4>> getStaticSizes(llvm::ArrayRef<DimExpr> shape);
 
 Shape toShape(llvm::ArrayRef<int64_t> sizes);
 

@@ -49,13 +49,10 @@ private:
   /// Adds the ops through which the cost depends on the inputs of `gradient`.
   void requirePath(const GradientOperands &gradient) {
     mlir::SmallVector<mlir::Operation *> ancestors = collectAncestors(gradient);
-    llvm::DenseSet<mlir::Value> dependent(gradient.inputs.begin(),
-                                          gradient.inputs.end());
+    llvm::DenseSet<mlir::Value> dependent(gradient.inputs.begin(), gradient.inputs.end());
     // Ancestors come in record order, so one sweep finds all that depend.
     for (mlir::Operation *op : ancestors) {
-      bool depends = llvm::any_of(op->getOperands(), [&](mlir::Value operand) {
-        return dependent.contains(operand);
-      });
+      bool depends = llvm::any_of(op->getOperands(), [&](mlir::Value operand) { return dependent.contains(operand); });
       if (!depends)
         continue;
       dependent.insert(op->result_begin(), op->result_end());
@@ -65,8 +62,7 @@ private:
   }
 
   /// Everything the costs are computed from, in the order of the record.
-  mlir::SmallVector<mlir::Operation *>
-  collectAncestors(const GradientOperands &gradient) {
+  mlir::SmallVector<mlir::Operation *> collectAncestors(const GradientOperands &gradient) {
     llvm::DenseSet<mlir::Operation *> seen;
     mlir::SmallVector<mlir::Operation *> found, open;
     auto visit = [&](mlir::Value value) {
@@ -80,9 +76,7 @@ private:
       found.push_back(op);
       llvm::for_each(op->getOperands(), visit);
     }
-    llvm::sort(found, [](mlir::Operation *a, mlir::Operation *b) {
-      return a->isBeforeInBlock(b);
-    });
+    llvm::sort(found, [](mlir::Operation *a, mlir::Operation *b) { return a->isBeforeInBlock(b); });
     return found;
   }
 
@@ -94,14 +88,12 @@ private:
 /// Builds the entry of a slice op by op.
 class SliceBuilder {
 public:
-  SliceBuilder(mlir::MLIRContext *context, const NeededOps &needed,
-               IsConcrete isConcrete)
+  SliceBuilder(mlir::MLIRContext *context, const NeededOps &needed, IsConcrete isConcrete)
       : needed(needed), isConcrete(isConcrete), builder(context) {
     mlir::Location location = builder.getUnknownLoc();
     slice.module = mlir::ModuleOp::create(location);
     builder.setInsertionPointToEnd(slice.module->getBody());
-    function = mlir::func::FuncOp::create(builder, location, "main",
-                                          builder.getFunctionType({}, {}));
+    function = mlir::func::FuncOp::create(builder, location, "main", builder.getFunctionType({}, {}));
     body = function.addEntryBlock();
     builder.setInsertionPointToEnd(body);
   }
@@ -123,8 +115,7 @@ public:
     for (mlir::Value output : outputs)
       results.push_back(mapping.lookup(output));
     mlir::func::ReturnOp::create(builder, builder.getUnknownLoc(), results);
-    function.setFunctionType(builder.getFunctionType(
-        body->getArgumentTypes(), mlir::ValueRange(results).getTypes()));
+    function.setFunctionType(builder.getFunctionType(body->getArgumentTypes(), mlir::ValueRange(results).getTypes()));
     for (auto [index, input] : llvm::enumerate(slice.inputs))
       function.setArgAttr(index, "ferrule.name", name("in.", index));
     for (size_t index = 0; index < results.size(); ++index)
@@ -145,17 +136,14 @@ private:
   void markMaterialized(mlir::Operation *op, mlir::Operation *clone) {
     mlir::SmallVector<int64_t> arguments;
     bool isAnyConcrete = false;
-    for (auto [original, copy] :
-         llvm::zip_equal(op->getResults(), clone->getResults())) {
+    for (auto [original, copy] : llvm::zip_equal(op->getResults(), clone->getResults())) {
       copies[original] = copy;
       bool hasElements = isConcrete(original);
       isAnyConcrete |= hasElements;
-      arguments.push_back(
-          hasElements ? int64_t(getArgument(original).getArgNumber()) : -1);
+      arguments.push_back(hasElements ? int64_t(getArgument(original).getArgNumber()) : -1);
     }
     if (isAnyConcrete)
-      clone->setAttr(materializedAttributeName,
-                     builder.getDenseI64ArrayAttr(arguments));
+      clone->setAttr(materializedAttributeName, builder.getDenseI64ArrayAttr(arguments));
   }
 
   mlir::BlockArgument getArgument(mlir::Value value) {
@@ -185,8 +173,7 @@ private:
 
 } // namespace
 
-Slice cutSlice(mlir::Block &record, mlir::ValueRange outputs,
-               IsConcrete isConcrete) {
+Slice cutSlice(mlir::Block &record, mlir::ValueRange outputs, IsConcrete isConcrete) {
   NeededOps needed(isConcrete);
   for (mlir::Value output : outputs)
     needed.require(output);

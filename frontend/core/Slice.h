@@ -28,12 +28,10 @@ struct Slice {
 /// (an i64 array, one a result: the number of the argument that holds its
 /// elements, or -1), by which the pass after autodiff lets the backward ops read
 /// the argument, so that nothing of the forward runs again.
-Slice cutSlice(mlir::Block &record, mlir::ValueRange outputs,
-               llvm::function_ref<bool(mlir::Value)> isConcrete);
+Slice cutSlice(mlir::Block &record, mlir::ValueRange outputs, llvm::function_ref<bool(mlir::Value)> isConcrete);
 
 /// The attribute's name, which cutSlice and that pass share.
-inline constexpr llvm::StringLiteral materializedAttributeName =
-    "ferrule.materialized";
+inline constexpr llvm::StringLiteral materializedAttributeName = "ferrule.materialized";
 
 } // namespace ferrule::frontend
 

@@ -12,9 +12,7 @@ class KeyBuilder {
 public:
   explicit KeyBuilder(bool keepsSizes) : keepsSizes(keepsSizes) {}
 
-  void add(const void *pointer) {
-    key.push_back(reinterpret_cast<uintptr_t>(pointer));
-  }
+  void add(const void *pointer) { key.push_back(reinterpret_cast<uintptr_t>(pointer)); }
   void add(size_t number) { key.push_back(number); }
 
   void addBlock(mlir::Block &block) {
@@ -48,13 +46,11 @@ private:
     if (llvm::isa<mlir::func::FuncOp>(op))
       return;
     bool isScalar = llvm::isa<mlir::ferrule::ConstantOp>(op) &&
-                    llvm::cast<mlir::RankedTensorType>(op.getResult(0).getType())
-                            .getRank() == 0;
+                    llvm::cast<mlir::RankedTensorType>(op.getResult(0).getType()).getRank() == 0;
     if (isScalar)
       return;
     for (mlir::NamedAttribute attribute : op.getAttrs()) {
-      auto dims =
-          llvm::dyn_cast<mlir::ferrule::DimsAttr>(attribute.getValue());
+      auto dims = llvm::dyn_cast<mlir::ferrule::DimsAttr>(attribute.getValue());
       if (dims)
         add(dims.getDims().size());
       else
@@ -90,12 +86,8 @@ StructureKey buildKey(mlir::ModuleOp module, bool keepsSizes) {
 
 } // namespace
 
-StructureKey getStructureKey(mlir::ModuleOp module) {
-  return buildKey(module, /*keepsSizes=*/true);
-}
+StructureKey getStructureKey(mlir::ModuleOp module) { return buildKey(module, /*keepsSizes=*/true); }
 
-StructureKey getSkeletonKey(mlir::ModuleOp module) {
-  return buildKey(module, /*keepsSizes=*/false);
-}
+StructureKey getSkeletonKey(mlir::ModuleOp module) { return buildKey(module, /*keepsSizes=*/false); }
 
 } // namespace ferrule::frontend

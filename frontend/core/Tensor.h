@@ -22,17 +22,14 @@ class OpStream;
 class Tensor {
 public:
   /// A concrete tensor over row-major `buffer`, whose size is that of `shape`.
-  Tensor(DataType dtype, Shape shape, std::shared_ptr<HostBuffer> buffer,
-         SourceLocation location = {})
-      : dtype(dtype), shape(std::move(shape)), buffer(std::move(buffer)),
-        location(std::move(location)) {}
+  Tensor(DataType dtype, Shape shape, std::shared_ptr<HostBuffer> buffer, SourceLocation location = {})
+      : dtype(dtype), shape(std::move(shape)), buffer(std::move(buffer)), location(std::move(location)) {}
 
   /// A value of stream number `streamId`; `value` is mlir::Value's opaque
   /// pointer and is followed only while that stream exists.
-  Tensor(DataType dtype, Shape shape, uint64_t streamId, bool isTraced,
-         const void *value, SourceLocation location)
-      : dtype(dtype), shape(std::move(shape)), streamId(streamId),
-        traced(isTraced), value(value), location(std::move(location)) {}
+  Tensor(DataType dtype, Shape shape, uint64_t streamId, bool isTraced, const void *value, SourceLocation location)
+      : dtype(dtype), shape(std::move(shape)), streamId(streamId), traced(isTraced), value(value),
+        location(std::move(location)) {}
 
   DataType getType() const { return dtype; }
   const Shape &getShape() const { return shape; }
@@ -50,9 +47,7 @@ public:
 
   /// Called by the recorder when the op has run. The value stays usable in its
   /// stream, so that a later gradient can still go through it.
-  void setBuffer(std::shared_ptr<HostBuffer> elements) {
-    buffer = std::move(elements);
-  }
+  void setBuffer(std::shared_ptr<HostBuffer> elements) { buffer = std::move(elements); }
 
 private:
   DataType dtype;

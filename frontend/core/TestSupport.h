@@ -17,8 +17,7 @@ namespace ferrule::frontend {
 /// it: enough to see what a flush would run.
 struct RecordingFrontend {
   std::vector<std::string> modules;
-  Frontend frontend{[this](mlir::ModuleOp module)
-                        -> llvm::Expected<std::vector<uint8_t>> {
+  Frontend frontend{[this](mlir::ModuleOp module) -> llvm::Expected<std::vector<uint8_t>> {
     std::string text;
     llvm::raw_string_ostream os(text);
     module.print(os);
@@ -27,9 +26,7 @@ struct RecordingFrontend {
   }};
 };
 
-template <typename T>
-TensorRef makeTensor(DataType type, llvm::ArrayRef<int64_t> sizes,
-                     std::vector<T> elements) {
+template <typename T> TensorRef makeTensor(DataType type, llvm::ArrayRef<int64_t> sizes, std::vector<T> elements) {
   auto buffer = HostBuffer::allocate(elements.size() * sizeof(T));
   std::memcpy(buffer->data(), elements.data(), elements.size() * sizeof(T));
   return std::make_shared<Tensor>(type, toShape(sizes), buffer);
@@ -40,8 +37,7 @@ inline TensorRef zeros(DataType type, llvm::ArrayRef<int64_t> sizes) {
   return makeTensor<char>(type, sizes, bytes);
 }
 
-inline OpCall makeCall(std::string op, llvm::ArrayRef<Operand> operands,
-                       llvm::ArrayRef<OpAttribute> attributes = {}) {
+inline OpCall makeCall(std::string op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<OpAttribute> attributes = {}) {
   OpCall call;
   call.op = std::move(op);
   call.operands.assign(operands.begin(), operands.end());
@@ -51,21 +47,17 @@ inline OpCall makeCall(std::string op, llvm::ArrayRef<Operand> operands,
   return call;
 }
 
-inline TensorRef apply(Frontend &frontend, std::string op,
-                       llvm::ArrayRef<Operand> operands,
+inline TensorRef apply(Frontend &frontend, std::string op, llvm::ArrayRef<Operand> operands,
                        llvm::ArrayRef<OpAttribute> attributes = {}) {
-  llvm::Expected<TensorRefs> results =
-      frontend.apply(makeCall(std::move(op), operands, attributes));
+  llvm::Expected<TensorRefs> results = frontend.apply(makeCall(std::move(op), operands, attributes));
   if (!results)
     FAIL(takeErrorText(results.takeError()).message);
   return results->front();
 }
 
-inline ErrorText applyError(Frontend &frontend, std::string op,
-                            llvm::ArrayRef<Operand> operands,
+inline ErrorText applyError(Frontend &frontend, std::string op, llvm::ArrayRef<Operand> operands,
                             llvm::ArrayRef<OpAttribute> attributes = {}) {
-  llvm::Expected<TensorRefs> results =
-      frontend.apply(makeCall(std::move(op), operands, attributes));
+  llvm::Expected<TensorRefs> results = frontend.apply(makeCall(std::move(op), operands, attributes));
   REQUIRE_FALSE(bool(results));
   return takeErrorText(results.takeError());
 }

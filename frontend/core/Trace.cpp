@@ -9,52 +9,41 @@
 
 namespace ferrule::frontend {
 
-Trace::Trace(mlir::MLIRContext *context, std::string entryName,
-             DimConstraints dims,
+Trace::Trace(mlir::MLIRContext *context, std::string entryName, DimConstraints dims,
              std::function<llvm::Error(const TensorRef &)> materialize)
-    : OpStream(context), entryName(std::move(entryName)),
-      constraints(std::move(dims)), materialize(std::move(materialize)) {
+    : OpStream(context), entryName(std::move(entryName)), constraints(std::move(dims)),
+      materialize(std::move(materialize)) {
   mlir::Location location = builder.getUnknownLoc();
   module = mlir::ModuleOp::create(location);
   builder.setInsertionPointToEnd(module->getBody());
-  function = mlir::func::FuncOp::create(builder, location, this->entryName,
-                                        builder.getFunctionType({}, {}));
+  function = mlir::func::FuncOp::create(builder, location, this->entryName, builder.getFunctionType({}, {}));
   builder.setInsertionPointToEnd(function.addEntryBlock());
 }
 
-llvm::Expected<TensorRef> Trace::addInput(llvm::StringRef name, DataType type,
-                                          Shape shape,
+llvm::Expected<TensorRef> Trace::addInput(llvm::StringRef name, DataType type, Shape shape,
                                           const SourceLocation &location) {
   for (const DimExpr &dim : shape)
     if (!dim.isValid() || (dim.getConstant() && *dim.getConstant() < 0))
-      return makeError(ErrorKind::Shape, "input `" + name + "` of entry `" +
-                                             entryName + "` has the shape " +
-                                             toString(shape) +
-                                             ", whose sizes are not all valid");
-  mlir::Value argument = builder.getBlock()->addArgument(
-      toTensorType(type, shape, getContext()),
-      toMLIRLocation(location, getContext()));
+      return makeError(ErrorKind::Shape, "input `" + name + "` of entry `" + entryName + "` has the shape " +
+                                             toString(shape) + ", whose sizes are not all valid");
+  mlir::Value argument =
+      builder.getBlock()->addArgument(toTensorType(type, shape, getContext()), toMLIRLocation(location, getContext()));
   inputNames.push_back(name.str());
   return wrap(argument, location);
 }
 
-llvm::Expected<mlir::Value> Trace::getValue(const TensorRef &tensor,
-                                            const CallSite &site) {
+llvm::Expected<mlir::Value> Trace::getValue(const TensorRef &tensor, const CallSite &site) {
   if (tensor->getStreamId() == id)
     return mlir::Value::getFromOpaquePointer(tensor->getOpaqueValue());
   if (tensor->isTraced())
-    return makeError(ErrorKind::Trace,
-                     "a tensor made at " + tensor->getLocation().str() +
-                         " in another trace is used in the trace of `" +
-                         entryName +
-                         "`; pass it as an argument of the traced function" +
-                         describeSite(site));
+    return makeError(ErrorKind::Trace, "a tensor made at " + tensor->getLocation().str() +
+                                           " in another trace is used in the trace of `" + entryName +
+                                           "`; pass it as an argument of the traced function" + describeSite(site));
   if (llvm::Error error = materialize(tensor))
     return error;
   auto [entry, isNew] = constants.try_emplace(tensor.get());
   if (isNew) {
-    llvm::Expected<mlir::Value> constant =
-        createConstant(*this, toElements(*tensor, getContext()), site);
+    llvm::Expected<mlir::Value> constant = createConstant(*this, toElements(*tensor, getContext()), site);
     if (!constant) {
       constants.erase(tensor.get());
       return constant.takeError();
@@ -65,13 +54,11 @@ llvm::Expected<mlir::Value> Trace::getValue(const TensorRef &tensor,
 }
 
 TensorRef Trace::wrap(mlir::Value value, const SourceLocation &location) {
-  return std::make_shared<Tensor>(
-      frontend::getType(value), frontend::getShape(value), id,
-      /*isTraced=*/true, value.getAsOpaquePointer(), location);
+  return std::make_shared<Tensor>(frontend::getType(value), frontend::getShape(value), id,
+                                  /*isTraced=*/true, value.getAsOpaquePointer(), location);
 }
 
-void Trace::recordEquality(const DimExpr &lhs, const DimExpr &rhs,
-                           const SourceLocation &) {
+void Trace::recordEquality(const DimExpr &lhs, const DimExpr &rhs, const SourceLocation &) {
   constraints.addEquality(lhs, rhs);
 }
 
@@ -81,30 +68,21 @@ void Trace::recordEquality(const DimExpr &lhs, const DimExpr &rhs,
 
 /// The variable's own name if it is free here, so that the text reads well.
 std::string Trace::chooseSymbol(const Variable &variable) const {
-  bool isFree =
-      !variable.getName().empty() && variable.getName() != entryName &&
-      llvm::none_of(variables, [&](const auto &entry) {
-        return entry.second.symbol == variable.getName();
-      });
-  return isFree ? variable.getName()
-                : "variable." + std::to_string(variable.getId());
+  bool isFree = !variable.getName().empty() && variable.getName() != entryName &&
+                llvm::none_of(variables, [&](const auto &entry) { return entry.second.symbol == variable.getName(); });
+  return isFree ? variable.getName() : "variable." + std::to_string(variable.getId());
 }
 
-llvm::Expected<TensorRef> Trace::createRead(const VariableRef &variable,
-                                            llvm::StringRef symbol,
+llvm::Expected<TensorRef> Trace::createRead(const VariableRef &variable, llvm::StringRef symbol,
                                             const SourceLocation &location) {
   // Not through createOp: the result type is the variable's, not inferred.
-  mlir::OperationState state(toMLIRLocation(location, getContext()),
-                             "ferrule.read");
-  state.addAttribute("variable",
-                     mlir::FlatSymbolRefAttr::get(getContext(), symbol));
-  state.addTypes(
-      toTensorType(variable->getType(), variable->getShape(), getContext()));
+  mlir::OperationState state(toMLIRLocation(location, getContext()), "ferrule.read");
+  state.addAttribute("variable", mlir::FlatSymbolRefAttr::get(getContext(), symbol));
+  state.addTypes(toTensorType(variable->getType(), variable->getShape(), getContext()));
   return wrap(builder.create(state)->getResult(0), location);
 }
 
-llvm::Expected<TensorRef> Trace::read(const VariableRef &variable,
-                                      const SourceLocation &location) {
+llvm::Expected<TensorRef> Trace::read(const VariableRef &variable, const SourceLocation &location) {
   auto found = variables.find(variable.get());
   if (found != variables.end())
     return found->second.current;
@@ -116,17 +94,14 @@ llvm::Expected<TensorRef> Trace::read(const VariableRef &variable,
   return value;
 }
 
-llvm::Error Trace::assign(const VariableRef &variable, const TensorRef &value,
-                          const CallSite &site) {
+llvm::Error Trace::assign(const VariableRef &variable, const TensorRef &value, const CallSite &site) {
   llvm::Expected<mlir::Value> converted = getValue(value, site);
   if (!converted)
     return converted.takeError();
   auto found = variables.find(variable.get());
   if (found == variables.end()) {
     std::string symbol = chooseSymbol(*variable);
-    found = variables
-                .insert({variable.get(), {variable, symbol, nullptr, value, {}}})
-                .first;
+    found = variables.insert({variable.get(), {variable, symbol, nullptr, value, {}}}).first;
   }
   // A concrete tensor is bound as the constant that it is here.
   found->second.current = wrap(*converted, site.location);
@@ -148,18 +123,15 @@ std::vector<VariableRef> Trace::getVariables() const {
 llvm::Error Trace::createAssigns() {
   for (auto &entry : variables) {
     VariableState &state = entry.second;
-    bool isUnchanged = state.initial && state.initial->getOpaqueValue() ==
-                                            state.current->getOpaqueValue();
+    bool isUnchanged = state.initial && state.initial->getOpaqueValue() == state.current->getOpaqueValue();
     if (isUnchanged)
       continue;
     CallSite site{state.assignedAt, {}};
     llvm::Expected<mlir::Value> value = getValue(state.current, site);
     if (!value)
       return value.takeError();
-    mlir::OperationState assign(
-        toMLIRLocation(state.assignedAt, getContext()), "ferrule.assign");
-    assign.addAttribute(
-        "variable", mlir::FlatSymbolRefAttr::get(getContext(), state.symbol));
+    mlir::OperationState assign(toMLIRLocation(state.assignedAt, getContext()), "ferrule.assign");
+    assign.addAttribute("variable", mlir::FlatSymbolRefAttr::get(getContext(), state.symbol));
     assign.addOperands(*value);
     builder.create(assign);
   }
@@ -173,28 +145,22 @@ void Trace::declareVariables() {
   for (auto &entry : variables) {
     const VariableState &state = entry.second;
     mlir::OperationState variable(atStart.getUnknownLoc(), "ferrule.variable");
-    mlir::Type type = toTensorType(state.variable->getType(),
-                                   state.variable->getShape(), getContext());
+    mlir::Type type = toTensorType(state.variable->getType(), state.variable->getShape(), getContext());
     variable.addAttribute("sym_name", atStart.getStringAttr(state.symbol));
     variable.addAttribute("type", mlir::TypeAttr::get(type));
-    variable.addAttribute("role",
-                          atStart.getStringAttr(state.variable->getRole()));
-    variable.addAttribute(
-        "trainable", atStart.getBoolAttr(state.variable->isTrainable()));
+    variable.addAttribute("role", atStart.getStringAttr(state.variable->getRole()));
+    variable.addAttribute("trainable", atStart.getBoolAttr(state.variable->isTrainable()));
     atStart.create(variable);
   }
 }
 
-llvm::Expected<EntryRef>
-Trace::finish(llvm::ArrayRef<std::pair<std::string, TensorRef>> outputs,
-              llvm::StringRef signature) {
+llvm::Expected<EntryRef> Trace::finish(llvm::ArrayRef<std::pair<std::string, TensorRef>> outputs,
+                                       llvm::StringRef signature) {
   if (isFinished())
-    return makeError(ErrorKind::Trace, "the trace of `" + entryName +
-                                           "` has been finished before");
+    return makeError(ErrorKind::Trace, "the trace of `" + entryName + "` has been finished before");
   mlir::SmallVector<mlir::Value> results;
   for (const auto &[name, tensor] : outputs) {
-    llvm::Expected<mlir::Value> value =
-        getValue(tensor, {tensor->getLocation(), {}});
+    llvm::Expected<mlir::Value> value = getValue(tensor, {tensor->getLocation(), {}});
     if (!value)
       return value.takeError();
     results.push_back(*value);
@@ -204,13 +170,11 @@ Trace::finish(llvm::ArrayRef<std::pair<std::string, TensorRef>> outputs,
   mlir::func::ReturnOp::create(builder, builder.getUnknownLoc(), results);
 
   mlir::Block *body = builder.getBlock();
-  function.setFunctionType(builder.getFunctionType(
-      body->getArgumentTypes(), mlir::ValueRange(results).getTypes()));
+  function.setFunctionType(builder.getFunctionType(body->getArgumentTypes(), mlir::ValueRange(results).getTypes()));
   for (auto [index, name] : llvm::enumerate(inputNames))
     function.setArgAttr(index, "ferrule.name", builder.getStringAttr(name));
   for (auto [index, output] : llvm::enumerate(outputs))
-    function.setResultAttr(index, "ferrule.name",
-                           builder.getStringAttr(output.first));
+    function.setResultAttr(index, "ferrule.name", builder.getStringAttr(output.first));
   function->setAttr("ferrule.signature", builder.getStringAttr(signature));
   declareVariables();
 
@@ -226,8 +190,7 @@ Trace::finish(llvm::ArrayRef<std::pair<std::string, TensorRef>> outputs,
   builder.clearInsertionPoint();
   // Handles on this trace's values are dead from here on.
   takeNewId();
-  return std::make_shared<Entry>(entryName, std::move(module),
-                                 std::move(entryVariables), constraints);
+  return std::make_shared<Entry>(entryName, std::move(module), std::move(entryVariables), constraints);
 }
 
 } // namespace ferrule::frontend

@@ -24,41 +24,32 @@ public:
 
   /// Appends an input called `name` ("image", "batch.label"). Its dims may be
   /// expressions; each dim must stand alone in some input, where it is bound.
-  llvm::Expected<TensorRef> addInput(llvm::StringRef name, DataType type,
-                                     Shape shape, const SourceLocation &location);
+  llvm::Expected<TensorRef> addInput(llvm::StringRef name, DataType type, Shape shape, const SourceLocation &location);
 
   /// The value of `variable` here: that of the program at entry, or what was
   /// last assigned.
-  llvm::Expected<TensorRef> read(const VariableRef &variable,
-                                 const SourceLocation &location);
+  llvm::Expected<TensorRef> read(const VariableRef &variable, const SourceLocation &location);
 
   /// Rebinds `variable`; the entry assigns its last value when it ends. Shape
   /// and dtype must be those of the variable.
-  llvm::Error assign(const VariableRef &variable, const TensorRef &value,
-                     const CallSite &site);
+  llvm::Error assign(const VariableRef &variable, const TensorRef &value, const CallSite &site);
 
   /// In the order of first use.
   std::vector<VariableRef> getVariables() const;
 
   /// Ends the trace. `outputs` are named "out.0" or by their path; `signature`
   /// is JSON that goes into the artifact unread.
-  llvm::Expected<EntryRef>
-  finish(llvm::ArrayRef<std::pair<std::string, TensorRef>> outputs,
-         llvm::StringRef signature);
+  llvm::Expected<EntryRef> finish(llvm::ArrayRef<std::pair<std::string, TensorRef>> outputs, llvm::StringRef signature);
 
   bool isFinished() const { return !module; }
 
   /// A dim declared while the trace is open.
-  void declareDim(const std::string &name, const DimRange &range) {
-    constraints.declare(name, range);
-  }
+  void declareDim(const std::string &name, const DimRange &range) { constraints.declare(name, range); }
 
-  llvm::Expected<mlir::Value> getValue(const TensorRef &tensor,
-                                       const CallSite &site) override;
+  llvm::Expected<mlir::Value> getValue(const TensorRef &tensor, const CallSite &site) override;
   TensorRef wrap(mlir::Value value, const SourceLocation &location) override;
   const DimConstraints &getConstraints() const override { return constraints; }
-  void recordEquality(const DimExpr &lhs, const DimExpr &rhs,
-                      const SourceLocation &location) override;
+  void recordEquality(const DimExpr &lhs, const DimExpr &rhs, const SourceLocation &location) override;
 
 private:
   struct VariableState {
@@ -69,8 +60,7 @@ private:
     SourceLocation assignedAt;
   };
 
-  llvm::Expected<TensorRef> createRead(const VariableRef &variable,
-                                       llvm::StringRef symbol,
+  llvm::Expected<TensorRef> createRead(const VariableRef &variable, llvm::StringRef symbol,
                                        const SourceLocation &location);
   std::string chooseSymbol(const Variable &variable) const;
   llvm::Error createAssigns();

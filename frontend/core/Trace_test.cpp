@@ -8,19 +8,14 @@ using namespace ferrule::frontend;
 namespace {
 
 struct TraceTest : RecordingFrontend {
-  std::shared_ptr<Trace> begin(std::string name) {
-    return llvm::cantFail(frontend.beginTrace(std::move(name)));
-  }
-  EntryRef end(Trace &trace,
-               llvm::ArrayRef<std::pair<std::string, TensorRef>> outputs) {
+  std::shared_ptr<Trace> begin(std::string name) { return llvm::cantFail(frontend.beginTrace(std::move(name))); }
+  EntryRef end(Trace &trace, llvm::ArrayRef<std::pair<std::string, TensorRef>> outputs) {
     EntryRef entry = llvm::cantFail(trace.finish(outputs, "{}"));
     frontend.endTrace(&trace);
     return entry;
   }
   VariableRef makeVariable(std::string name, llvm::ArrayRef<int64_t> sizes) {
-    return std::make_shared<Variable>(zeros(DataType::Float32, sizes),
-                                      std::move(name), "parameter", true,
-                                      nullptr);
+    return std::make_shared<Variable>(zeros(DataType::Float32, sizes), std::move(name), "parameter", true, nullptr);
   }
 };
 
@@ -30,16 +25,14 @@ TEST_CASE_METHOD(TraceTest, "an entry reads once and assigns what changed") {
   VariableRef weight = makeVariable("net.weight", {3});
   VariableRef unchanged = makeVariable("net.bias", {3});
   std::shared_ptr<Trace> trace = begin("step");
-  TensorRef x = llvm::cantFail(
-      trace->addInput("x", DataType::Float32, {2, 3}, {"net.py", 3}));
+  TensorRef x = llvm::cantFail(trace->addInput("x", DataType::Float32, {2, 3}, {"net.py", 3}));
   TensorRef w = llvm::cantFail(frontend.readVariable(weight, {"net.py", 4}));
   CHECK(llvm::cantFail(frontend.readVariable(weight, {})) == w);
   TensorRef b = llvm::cantFail(frontend.readVariable(unchanged, {}));
   TensorRef y = frontend::apply(frontend, "fma", {x, w, b});
   TensorRef next = frontend::apply(frontend, "mul", {w, Scalar(0.5)});
   llvm::cantFail(frontend.assignVariable(weight, next, {{"net.py", 9}, {}}));
-  CHECK(llvm::cantFail(frontend.readVariable(weight, {}))->getOpaqueValue() ==
-        next->getOpaqueValue());
+  CHECK(llvm::cantFail(frontend.readVariable(weight, {}))->getOpaqueValue() == next->getOpaqueValue());
   EntryRef entry = end(*trace, {{"out.0", y}});
 
   CHECK(entry->getText() == R"(module {
@@ -67,10 +60,8 @@ TEST_CASE_METHOD(TraceTest, "dims go into types, and unequal ones that meet "
   DimExpr batch = llvm::cantFail(frontend.declareDim("batch", {1, 64, 1}));
   DimExpr rows = llvm::cantFail(frontend.declareDim("rows", {1, 64, 1}));
   std::shared_ptr<Trace> trace = begin("predict");
-  TensorRef x =
-      llvm::cantFail(trace->addInput("x", DataType::Float32, {batch, 3}, {}));
-  TensorRef y =
-      llvm::cantFail(trace->addInput("y", DataType::Float32, {rows, 1}, {}));
+  TensorRef x = llvm::cantFail(trace->addInput("x", DataType::Float32, {batch, 3}, {}));
+  TensorRef y = llvm::cantFail(trace->addInput("y", DataType::Float32, {rows, 1}, {}));
   TensorRef sum = frontend::apply(frontend, "add", {x, y});
   CHECK(toString(sum->getShape()) == "[batch, 3]");
   TensorRef mean = frontend::apply(frontend, "div", {sum, Operand(batch)});
@@ -78,8 +69,7 @@ TEST_CASE_METHOD(TraceTest, "dims go into types, and unequal ones that meet "
   std::string text = entry->getText();
   CHECK_THAT(text, Catch::Contains("ferrule.dims = {batch = {max = 64 : i64, "
                                    "min = 1 : i64, multiple_of = 1 : i64}"));
-  CHECK_THAT(text, Catch::Contains(
-                       "ferrule.equalities = [#ferrule.dims<[batch, rows]>]"));
+  CHECK_THAT(text, Catch::Contains("ferrule.equalities = [#ferrule.dims<[batch, rows]>]"));
   CHECK_THAT(text, Catch::Contains("tensor<?x3xf32, #ferrule.dims<[batch, 3]>>"));
   CHECK_THAT(text, Catch::Contains("ferrule.dim  {expr = #ferrule.dims<[batch]>}"));
 }
@@ -88,8 +78,7 @@ TEST_CASE_METHOD(TraceTest, "a reshape that the dims leave open records what it 
                             "claims") {
   DimExpr batch = llvm::cantFail(frontend.declareDim("batch", {1, 64, 1}));
   std::shared_ptr<Trace> trace = begin("predict");
-  TensorRef x =
-      llvm::cantFail(trace->addInput("x", DataType::Float32, {batch, 6}, {}));
+  TensorRef x = llvm::cantFail(trace->addInput("x", DataType::Float32, {batch, 6}, {}));
   frontend::apply(frontend, "reshape", {x}, {{"shape", Shape{batch * 2, 3}}});
   CHECK(trace->getConstraints().getEqualities().empty());
   frontend::apply(frontend, "reshape", {x}, {{"shape", Shape{8, 3}}});
@@ -98,16 +87,13 @@ TEST_CASE_METHOD(TraceTest, "a reshape that the dims leave open records what it 
 
 TEST_CASE_METHOD(TraceTest, "a traced value cannot be looked at") {
   std::shared_ptr<Trace> trace = begin("predict");
-  TensorRef x =
-      llvm::cantFail(trace->addInput("x", DataType::Float32, {3}, {"a.py", 1}));
+  TensorRef x = llvm::cantFail(trace->addInput("x", DataType::Float32, {3}, {"a.py", 1}));
   TensorRef y = frontend::apply(frontend, "relu", {x});
-  ErrorText error =
-      takeErrorText(frontend.materialize(y, "bool()", "net.py:30"));
+  ErrorText error = takeErrorText(frontend.materialize(y, "bool()", "net.py:30"));
   CHECK(error.kind == ErrorKind::Trace);
-  CHECK_THAT(error.message,
-             Catch::Contains("bool() at net.py:30 needs the value of a tensor "
-                             "made at net.py:12 while tracing the entry "
-                             "`predict`"));
+  CHECK_THAT(error.message, Catch::Contains("bool() at net.py:30 needs the value of a tensor "
+                                            "made at net.py:12 while tracing the entry "
+                                            "`predict`"));
   CHECK_THAT(error.message, Catch::Contains("F.cond"));
   frontend.endTrace(trace.get());
 
@@ -118,13 +104,11 @@ TEST_CASE_METHOD(TraceTest, "a traced value cannot be looked at") {
 
 TEST_CASE_METHOD(TraceTest, "an assignment of another shape or dtype is refused") {
   VariableRef weight = makeVariable("net.weight", {3});
-  ErrorText shape = takeErrorText(frontend.assignVariable(
-      weight, zeros(DataType::Float32, {4}), {{"net.py", 7}, {}}));
+  ErrorText shape = takeErrorText(frontend.assignVariable(weight, zeros(DataType::Float32, {4}), {{"net.py", 7}, {}}));
   CHECK(shape.kind == ErrorKind::Shape);
   CHECK(shape.message == "variable `net.weight` has the shape [3] and is "
                          "assigned a value of shape [4], at net.py:7");
-  ErrorText dtype = takeErrorText(frontend.assignVariable(
-      weight, zeros(DataType::Int32, {3}), {{"net.py", 7}, {}}));
+  ErrorText dtype = takeErrorText(frontend.assignVariable(weight, zeros(DataType::Int32, {3}), {{"net.py", 7}, {}}));
   CHECK(dtype.kind == ErrorKind::DType);
 }
 
@@ -132,18 +116,15 @@ TEST_CASE_METHOD(TraceTest, "traces do not nest") {
   std::shared_ptr<Trace> outer = begin("outer");
   llvm::Expected<std::shared_ptr<Trace>> inner = frontend.beginTrace("inner");
   REQUIRE_FALSE(bool(inner));
-  CHECK_THAT(takeErrorText(inner.takeError()).message,
-             Catch::Contains("`inner` begins inside that of `outer`"));
+  CHECK_THAT(takeErrorText(inner.takeError()).message, Catch::Contains("`inner` begins inside that of `outer`"));
 }
 
 TEST_CASE_METHOD(TraceTest, "an op without gradient is named at once") {
   VariableRef weight = makeVariable("net.weight", {3});
   std::shared_ptr<Trace> trace = begin("step");
   TensorRef w = llvm::cantFail(frontend.readVariable(weight, {}));
-  TensorRef index =
-      frontend::apply(frontend, "argmax", {w}, {{"axis", int64_t(0)}});
-  TensorRef cost = frontend::apply(frontend, "cast", {index},
-                                   {{"dtype", DataType::Float32}});
+  TensorRef index = frontend::apply(frontend, "argmax", {w}, {{"axis", int64_t(0)}});
+  TensorRef cost = frontend::apply(frontend, "cast", {index}, {{"dtype", DataType::Float32}});
   GradientCall call;
   call.cost = cost;
   call.inputs = {w};
@@ -153,8 +134,7 @@ TEST_CASE_METHOD(TraceTest, "an op without gradient is named at once") {
   REQUIRE_FALSE(bool(gradients));
   ErrorText error = takeErrorText(gradients.takeError());
   CHECK(error.kind == ErrorKind::Gradient);
-  CHECK(error.message ==
-        "gradient: argmax has no gradient: its result is an index; the "
-        "gradient of the cost to net.weight needs it (net.py:12), at "
-        "train.py:5");
+  CHECK(error.message == "gradient: argmax has no gradient: its result is an index; the "
+                         "gradient of the cost to net.weight needs it (net.py:12), at "
+                         "train.py:5");
 }

@@ -14,9 +14,9 @@ namespace ferrule::frontend {
 
 /// An operand on its way: a graph value, or a scalar that has no type yet.
 struct PendingOperand {
-  mlir::Value value;            ///< Null for an absent operand and a scalar.
+  mlir::Value value; ///< Null for an absent operand and a scalar.
   std::optional<Scalar> scalar;
-  bool isWeak = false;          ///< A dim: a value, but weak in promotion.
+  bool isWeak = false; ///< A dim: a value, but weak in promotion.
 
   bool isAbsent() const { return !value && !scalar; }
 };
@@ -42,14 +42,11 @@ llvm::Error broadcastOperands(PendingCall &call, OpStream &stream);
 
 /// After the op is made: where its type rule takes sizes as equal that the dims
 /// leave open (reshape, broadcast_to), records that they must be.
-void recordEqualities(mlir::Operation *op, OpStream &stream,
-                      const SourceLocation &location);
+void recordEqualities(mlir::Operation *op, OpStream &stream, const SourceLocation &location);
 
 /// The shape to which `lhs` and `rhs` broadcast, recording equalities in
 /// `stream`; a ShapeError if they cannot.
-llvm::Expected<Shape> broadcastShapes(llvm::ArrayRef<DimExpr> lhs,
-                                      llvm::ArrayRef<DimExpr> rhs,
-                                      OpStream &stream,
+llvm::Expected<Shape> broadcastShapes(llvm::ArrayRef<DimExpr> lhs, llvm::ArrayRef<DimExpr> rhs, OpStream &stream,
                                       const PendingCall &call);
 
 } // namespace ferrule::frontend

@@ -19,8 +19,7 @@ using VariableRef = std::shared_ptr<Variable>;
 /// The shape is static and, like the dtype, never changes.
 class Variable {
 public:
-  Variable(TensorRef initial, std::string name, std::string role,
-           bool isTrainable, VariableRef owner);
+  Variable(TensorRef initial, std::string name, std::string role, bool isTrainable, VariableRef owner);
 
   uint64_t getId() const { return id; }
   const std::string &getName() const { return name; }

@@ -6,47 +6,40 @@
 namespace ferrule::frontend::python {
 namespace {
 
-template <typename T>
-std::vector<std::pair<std::string, T>> toNamed(const py::dict &dictionary) {
+template <typename T> std::vector<std::pair<std::string, T>> toNamed(const py::dict &dictionary) {
   std::vector<std::pair<std::string, T>> named;
   for (std::pair<py::handle, py::handle> item : dictionary)
     named.emplace_back(py::str(item.first), item.second.cast<T>());
   return named;
 }
 
-py::tuple compile(const py::dict &entries, const py::dict &variables,
-                  std::vector<std::string> targets,
+py::tuple compile(const py::dict &entries, const py::dict &variables, std::vector<std::string> targets,
                   std::vector<std::string> disabledPasses, unsigned threads) {
   CompileSettings settings;
   settings.targets = std::move(targets);
   settings.disabledPasses = std::move(disabledPasses);
   settings.threads = threads;
-  CompiledArtifact artifact = unwrap(compileProgram(
-      getFrontend(), toNamed<EntryRef>(entries),
-      toNamed<VariableRef>(variables), settings));
+  CompiledArtifact artifact =
+      unwrap(compileProgram(getFrontend(), toNamed<EntryRef>(entries), toNamed<VariableRef>(variables), settings));
   py::dict report;
   for (const auto &[phase, seconds] : artifact.secondsByPhase)
     report[py::str(phase)] = seconds;
-  return py::make_tuple(
-      py::bytes(reinterpret_cast<const char *>(artifact.bytes.data()),
-                artifact.bytes.size()),
-      report);
+  return py::make_tuple(py::bytes(reinterpret_cast<const char *>(artifact.bytes.data()), artifact.bytes.size()),
+                        report);
 }
 
 } // namespace
 
 Frontend &getFrontend() {
-  static auto *frontend = new Frontend([](mlir::ModuleOp module) {
-    return compileModuleToArtifact(module, CompileSettings());
-  });
+  static auto *frontend =
+      new Frontend([](mlir::ModuleOp module) { return compileModuleToArtifact(module, CompileSettings()); });
   return *frontend;
 }
 
 void bindCompile(py::module_ &module) {
   module.def("compile", compile, py::arg("entries"), py::arg("variables"),
              py::arg("targets") = std::vector<std::string>{"host"},
-             py::arg("disabled_passes") = std::vector<std::string>(),
-             py::arg("threads") = 2,
+             py::arg("disabled_passes") = std::vector<std::string>(), py::arg("threads") = 2,
              "The artifact of all entries as bytes, and seconds by phase.");
 }
 

@@ -8,16 +8,14 @@ namespace {
 /// The context manager; its trace begins with the `with` block.
 class TraceScope {
 public:
-  explicit TraceScope(std::string entryName)
-      : entryName(std::move(entryName)) {}
+  explicit TraceScope(std::string entryName) : entryName(std::move(entryName)) {}
 
   void enter() { trace = unwrap(getFrontend().beginTrace(entryName)); }
   void exit() { getFrontend().endTrace(trace.get()); }
 
   Trace &get() {
     if (!trace)
-      raise(makeError(ErrorKind::Trace, "the trace of `" + entryName +
-                                            "` has not begun: use `with`"));
+      raise(makeError(ErrorKind::Trace, "the trace of `" + entryName + "` has not begun: use `with`"));
     return *trace;
   }
 
@@ -26,10 +24,8 @@ private:
   std::shared_ptr<Trace> trace;
 };
 
-EntryRef finishTrace(
-    TraceScope &self,
-    const std::vector<std::pair<std::string, TensorRef>> &outputs,
-    const std::string &signature) {
+EntryRef finishTrace(TraceScope &self, const std::vector<std::pair<std::string, TensorRef>> &outputs,
+                     const std::string &signature) {
   return unwrap(self.get().finish(outputs, signature));
 }
 
@@ -40,11 +36,8 @@ std::vector<VariableRef> getEntryVariables(const Entry &entry) {
   return variables;
 }
 
-std::vector<TensorRef> runEntry(Entry &entry,
-                                const std::vector<TensorRef> &inputs,
-                                const std::string &location) {
-  return unwrap(getFrontend().callEntry(entry, inputs,
-                                        SourceLocation::parse(location)));
+std::vector<TensorRef> runEntry(Entry &entry, const std::vector<TensorRef> &inputs, const std::string &location) {
+  return unwrap(getFrontend().callEntry(entry, inputs, SourceLocation::parse(location)));
 }
 
 } // namespace
@@ -68,18 +61,14 @@ void bindTraces(py::module_ &module) {
       .def("__exit__", [](TraceScope &self, py::args) { self.exit(); })
       .def(
           "input",
-          [](TraceScope &self, const std::string &name, py::object shape,
-             py::object dtype, const std::string &location) {
-            return unwrap(self.get().addInput(name, toDataType(dtype),
-                                              toShape(shape),
-                                              SourceLocation::parse(location)));
+          [](TraceScope &self, const std::string &name, py::object shape, py::object dtype,
+             const std::string &location) {
+            return unwrap(
+                self.get().addInput(name, toDataType(dtype), toShape(shape), SourceLocation::parse(location)));
           },
-          py::arg("name"), py::arg("shape"), py::arg("dtype") = "float32",
-          py::arg("location") = "")
-      .def("finish", finishTrace, py::arg("outputs"),
-           py::arg("signature") = "{}")
-      .def("variables",
-           [](TraceScope &self) { return self.get().getVariables(); });
+          py::arg("name"), py::arg("shape"), py::arg("dtype") = "float32", py::arg("location") = "")
+      .def("finish", finishTrace, py::arg("outputs"), py::arg("signature") = "{}")
+      .def("variables", [](TraceScope &self) { return self.get().getVariables(); });
 
   module.def("in_trace", [] { return getFrontend().getTrace() != nullptr; });
 }

@@ -25,13 +25,9 @@ Registered &getRegistered() {
 
 } // namespace
 
-void setErrorClasses(py::dict classes) {
-  getRegistered().errorClasses = std::move(classes);
-}
+void setErrorClasses(py::dict classes) { getRegistered().errorClasses = std::move(classes); }
 
-void setLocationProvider(py::object provider) {
-  getRegistered().locationProvider = std::move(provider);
-}
+void setLocationProvider(py::object provider) { getRegistered().locationProvider = std::move(provider); }
 
 std::string askLocation() {
   py::object &provider = getRegistered().locationProvider;
@@ -44,9 +40,8 @@ void raise(llvm::Error error) {
   ErrorText text = takeErrorText(std::move(error));
   const char *name = getClassName(text.kind);
   py::dict &classes = getRegistered().errorClasses;
-  py::object type = classes.contains(name)
-                        ? py::object(classes[name])
-                        : py::reinterpret_borrow<py::object>(PyExc_RuntimeError);
+  py::object type =
+      classes.contains(name) ? py::object(classes[name]) : py::reinterpret_borrow<py::object>(PyExc_RuntimeError);
   PyErr_SetObject(type.ptr(), py::str(text.message).ptr());
   throw py::error_already_set();
 }
@@ -59,22 +54,18 @@ DataType toDataType(py::handle dtype) {
   std::string name =
       py::isinstance<py::str>(dtype)
           ? std::string(py::str(dtype))
-          : std::string(py::str(py::dtype::from_args(
-                                    py::reinterpret_borrow<py::object>(dtype))
-                                    .attr("name")));
+          : std::string(py::str(py::dtype::from_args(py::reinterpret_borrow<py::object>(dtype)).attr("name")));
   if (std::optional<DataType> type = parseDataType(name))
     return *type;
-  raise(makeError(ErrorKind::DType,
-                  "dtype `" + name +
-                      "` is not one of bool, int8 to int64, uint8 to uint64, "
-                      "float16, bfloat16, float32, float64"));
+  raise(makeError(ErrorKind::DType, "dtype `" + name +
+                                        "` is not one of bool, int8 to int64, uint8 to uint64, "
+                                        "float16, bfloat16, float32, float64"));
 }
 
 py::dtype toNumPyType(DataType type) {
   // NumPy has no bfloat16 of its own.
   if (type == DataType::BFloat16)
-    return py::dtype::from_args(
-        py::module_::import("ml_dtypes").attr("bfloat16"));
+    return py::dtype::from_args(py::module_::import("ml_dtypes").attr("bfloat16"));
   return py::dtype(getName(type).str());
 }
 
@@ -83,23 +74,20 @@ TensorRef toTensor(const py::array &array, SourceLocation location) {
   py::array dense = py::array::ensure(array, py::array::c_style);
   if (!dense)
     throw py::error_already_set();
-  llvm::SmallVector<int64_t, 4> sizes(dense.shape(),
-                                      dense.shape() + dense.ndim());
+  llvm::SmallVector<int64_t, 4> sizes(dense.shape(), dense.shape() + dense.ndim());
   size_t byteSize = dense.size() * getByteSize(type);
   std::shared_ptr<HostBuffer> buffer = HostBuffer::allocate(byteSize);
   if (!buffer)
     throw std::bad_alloc();
   std::memcpy(buffer->data(), dense.data(), byteSize);
-  return std::make_shared<Tensor>(type, frontend::toShape(sizes),
-                                  std::move(buffer), std::move(location));
+  return std::make_shared<Tensor>(type, frontend::toShape(sizes), std::move(buffer), std::move(location));
 }
 
 py::array toArray(const Tensor &tensor) {
   auto sizes = *getStaticSizes(tensor.getShape());
   std::vector<py::ssize_t> shape(sizes.begin(), sizes.end());
   // Without a base NumPy copies.
-  return py::array(toNumPyType(tensor.getType()), shape,
-                   tensor.getBuffer()->data());
+  return py::array(toNumPyType(tensor.getType()), shape, tensor.getBuffer()->data());
 }
 
 //===----------------------------------------------------------------------===//
@@ -120,15 +108,13 @@ py::tuple toPython(llvm::ArrayRef<DimExpr> shape) {
 }
 
 bool isDim(py::handle object) {
-  return py::isinstance<DimExpr>(object) ||
-         (PyIndex_Check(object.ptr()) && !py::isinstance<py::array>(object));
+  return py::isinstance<DimExpr>(object) || (PyIndex_Check(object.ptr()) && !py::isinstance<py::array>(object));
 }
 
 DimExpr toDim(py::handle object) {
   if (py::isinstance<DimExpr>(object))
     return object.cast<DimExpr>();
-  py::object index =
-      py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
+  py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
   if (!index)
     throw py::error_already_set();
   return index.cast<int64_t>();
@@ -162,14 +148,11 @@ std::optional<Scalar> toScalar(py::handle object) {
 }
 
 bool holdsDims(llvm::StringRef name) {
-  return name == "shape" || name == "input_shape" || name == "weight_shape" ||
-         name == "expr";
+  return name == "shape" || name == "input_shape" || name == "weight_shape" || name == "expr";
 }
 
 /// Attributes that are f64 also where Python code writes an int.
-bool holdsFloat(llvm::StringRef name) {
-  return name == "eps" || name == "label_smooth";
-}
+bool holdsFloat(llvm::StringRef name) { return name == "eps" || name == "label_smooth"; }
 
 AttributeValue toAttributeValue(llvm::StringRef name, py::handle object) {
   if (name == "dtype")
@@ -179,8 +162,7 @@ AttributeValue toAttributeValue(llvm::StringRef name, py::handle object) {
   if (std::optional<Scalar> scalar = toScalar(object)) {
     if (holdsFloat(name))
       return object.cast<double>();
-    return std::visit([](auto value) { return AttributeValue(value); },
-                      *scalar);
+    return std::visit([](auto value) { return AttributeValue(value); }, *scalar);
   }
   if (py::isinstance<py::str>(object))
     return object.cast<std::string>();
