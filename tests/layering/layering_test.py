@@ -26,7 +26,7 @@ NARROW = {
 }
 FOREIGN = ("mlir/", "llvm/", "lld/", "pybind11/", "Python.h")
 RUNTIME_HALF = ("kernels", "serialize", "runtime")
-SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libstdc++.so.6", "libgcc_s.so.1"}
+SYSTEM_LIBRARIES = {"ld-linux-x86-64.so.2", "libc.so.6", "libm.so.6", "libpthread.so.0", "libstdc++.so.6", "libgcc_s.so.1"}
 
 
 def includes(folder):
