@@ -1,0 +1,170 @@
+//===- ContractionKernels.cpp - Products and panel conversions ----------===//
+
+#include "codegen/common/KernelEmission.h"
+
+#include "ir/graph/Matmul.h"
+
+using namespace mlir;
+using namespace mlir::ferrule;
+
+namespace {
+
+/// The operands of ferrule_matmul for one root.
+struct MatmulCall {
+  Value a, b;
+  DimExpr aRowStride, aInnerStride, bPanelStride, bInnerStride, m, n, k;
+  bool bPadded = true;
+};
+
+} // namespace
+
+static FailureOr<MatmulCall> describeMatmul(Operation *root) {
+  MatmulCall call;
+  DimExpr width(laneCount);
+  if (auto op = dyn_cast<PanelMatmulOp>(root)) {
+    Dims a = getDims(op.getA());
+    bool transposed = op.getTransposeA();
+    call = {op.getA(), op.getPanels(), {}, {}, {}, width, a[transposed ? 1 : 0], getDims(op.getResult())[1],
+            a[transposed ? 0 : 1]};
+    call.aRowStride = transposed ? DimExpr(1) : a[1];
+    call.aInnerStride = transposed ? a[1] : DimExpr(1);
+    call.bPanelStride = call.k * width;
+    return call;
+  }
+  if (auto op = dyn_cast<PanelOuterOp>(root)) {
+    Dims x = getDims(op.getX()), g = getDims(op.getG());
+    call = {op.getX(), op.getG(), DimExpr(1), x[1], width, g[1], x[1], g[1], x[0]};
+    call.bPadded = g[1].getConstant().value_or(1) % laneCount == 0;
+    return call;
+  }
+  auto op = cast<MatmulOp>(root);
+  if (op.getType().getRank() != 2)
+    return failure();
+  Dims a = getDims(op.getA()), b = getDims(op.getB());
+  bool transposed = op.getTransposeA();
+  call = {op.getA(), op.getB(), {}, {}, width, b[1], a[transposed ? 1 : 0], b[1], b[0]};
+  call.aRowStride = transposed ? DimExpr(1) : a[1];
+  call.aInnerStride = transposed ? a[1] : DimExpr(1);
+  call.bPadded = b[1].getConstant().value_or(1) % laneCount == 0;
+  return call;
+}
+
+LogicalResult KernelEmission::emitContraction(Operation *root) {
+  Type element = elementOf(root->getOperand(0));
+  std::string suffix = suffixOf(element, false);
+  if (suffix.empty())
+    return unsupported(root, describe(element));
+  FailureOr<MatmulCall> call = describeMatmul(root);
+  if (failed(call))
+    return unsupported(root, "rank " + Twine(typeOf(root->getResult(0)).getRank()));
+  Dims sizes = getDims(root->getResult(0));
+  bool panels = isa<PanelOuterOp>(root);
+  LLVM::LLVMFuncOp store = panels ? emitStore({1}, 2, getIdentityIndex(3), sizes, /*panelColumns=*/true)
+                                  : emitStore({0}, 1, getIdentityIndex(2), sizes);
+  if (!store)
+    return failure();
+  // Any tile is right on every target; these suit 14x32 and 8x48 registers, and 6x16.
+  std::optional<int64_t> columns = call->n.getConstant();
+  int64_t tilePanels = columns && *columns % 48 == 0 ? 3 : 2;
+  int64_t tileRows = tilePanels == 3 ? 48 : 42;
+  spec.tiles = DimExpr::ceilDiv(call->m, DimExpr(tileRows)) *
+               DimExpr::ceilDiv(DimExpr::ceilDiv(call->n, DimExpr(laneCount)), DimExpr(tilePanels));
+  emitFunction([&](FunctionEmitter &e, Value ctx) {
+    auto size = [&](const DimExpr &value) { return context.getSize(e, ctx, value); };
+    e.call("ferrule_matmul" + suffix,
+           {ctx, e.addressOf(store), getInput(e, ctx, call->a), size(call->aRowStride), size(call->aInnerStride),
+            getInput(e, ctx, call->b), size(call->bPanelStride), size(call->bInnerStride), e.index(call->bPadded),
+            size(call->m), size(call->n), size(call->k), e.index(tileRows), e.index(tilePanels), tileBegin(e),
+            tileEnd(e), scratch(e)});
+    return Value();
+  });
+  return success();
+}
+
+LogicalResult KernelEmission::emitTransposePanels(TransposePanelsOp op) {
+  std::string suffix = suffixOf(elementOf(op.getX()), false);
+  if (suffix.empty())
+    return unsupported(op, describe(elementOf(op.getX())));
+  int64_t panels = (op.getK() + laneCount - 1) / laneCount;
+  spec.tiles = DimExpr(int64_t(op.getGroups()) * panels * int64_t(op.getTaps()));
+  emitFunction([&](FunctionEmitter &e, Value ctx) {
+    e.call("ferrule_transpose_panels" + suffix,
+           {getInput(e, ctx, op.getX()), context.getBuffer(e, ctx, 0), e.index(op.getGroups()), e.index(op.getN()),
+            e.index(op.getTaps()), e.index(op.getK()), tileBegin(e), tileEnd(e)});
+    return Value();
+  });
+  return success();
+}
+
+/// pack and unpack: each element computes its place on the other side. They stand only at the borders of a program
+/// (weights that an entry also returns or reads row-major), so they are written for clarity.
+LogicalResult KernelEmission::emitPanelConversion(Operation *root) {
+  bool packs = isa<PackOp>(root);
+  Value logical = packs ? root->getOperand(0) : root->getResult(0);
+  ArrayRef<int64_t> nAxes = root->getAttrOfType<DenseI64ArrayAttr>("n_axes").asArrayRef();
+  ArrayRef<int64_t> kAxes = root->getAttrOfType<DenseI64ArrayAttr>("k_axes").asArrayRef();
+  int64_t groups = root->getAttrOfType<IntegerAttr>("groups").getInt();
+  ArrayRef<int64_t> shape = typeOf(logical).getShape();
+  int64_t n = 1, k = 1;
+  for (int64_t axis : nAxes)
+    n *= shape[axis];
+  for (int64_t axis : kAxes)
+    k *= shape[axis];
+  n /= groups;
+  int64_t panels = (n + laneCount - 1) / laneCount;
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (unsigned axis = shape.size() - 1; axis-- > 0;)
+    strides[axis] = strides[axis + 1] * shape[axis + 1];
+
+  FunctionEmitter e = startCallback("body", 3, false);
+  Value ctx = e.argument(0), mask = e.laneMask(e.argument(3));
+  Value element = e.add(e.splat(e.argument(2)), e.laneNumbers()); // Flat index in the result.
+  Value source = context.getBuffer(e, ctx, context.getInputSlot(root->getOperand(0)));
+  Type type = elementOf(logical);
+  OpBuilder &b = e.builder();
+  auto i = [&](int64_t value) { return e.index(value); };
+  /// Adds stride * coordinate for the axes of a row-major index over them.
+  auto scatterAxes = [&](Value linear, ArrayRef<int64_t> axes, Value offset) {
+    for (int64_t axis : llvm::reverse(axes)) {
+      offset = e.add(offset, e.mul(e.remainder(linear, i(shape[axis])), i(strides[axis])));
+      linear = e.divide(linear, i(shape[axis]));
+    }
+    return offset;
+  };
+  auto gatherAxes = [&](ArrayRef<int64_t> axes) {
+    Value linear = e.splat(i(0));
+    for (int64_t axis : axes) {
+      Value coordinate = e.remainder(e.divide(element, i(strides[axis])), i(shape[axis]));
+      linear = e.add(e.mul(linear, i(shape[axis])), coordinate);
+    }
+    return linear;
+  };
+  Value offset;
+  if (packs) {
+    Value lane = e.remainder(element, i(laneCount)), row = e.divide(element, i(laneCount));
+    Value inner = e.remainder(row, i(k)), panel = e.divide(row, i(k));
+    Value column = e.add(e.mul(e.remainder(panel, i(panels)), i(laneCount)), lane);
+    Value present = e.lessThan(column, i(n));
+    mask = LLVM::AndOp::create(b, b.getUnknownLoc(), mask, present);
+    Value outer = e.add(e.mul(e.divide(panel, i(panels)), i(n)), column);
+    offset = scatterAxes(inner, kAxes, scatterAxes(outer, nAxes, e.splat(i(0))));
+  } else {
+    Value outer = gatherAxes(nAxes), inner = gatherAxes(kAxes);
+    Value column = e.remainder(outer, i(n));
+    Value panel = e.add(e.mul(e.divide(outer, i(n)), i(panels)), e.divide(column, i(laneCount)));
+    offset = e.add(e.mul(e.add(e.mul(panel, i(k)), inner), i(laneCount)), e.remainder(column, i(laneCount)));
+  }
+  Value vector = e.gather(type, source, offset, mask);
+  e.storeContiguous(vector, type, context.getBuffer(e, ctx, 0), e.argument(2), e.laneMask(e.argument(3)));
+  e.ret();
+  LLVM::LLVMFuncOp body = e.getFunction();
+  DimExpr total = getElementCount(root->getResult(0));
+  spec.tiles = DimExpr::ceilDiv(total, DimExpr(elementsPerTile));
+  emitFunction([&](FunctionEmitter &kernel, Value kernelCtx) {
+    kernel.call("ferrule_map_flat",
+                {kernelCtx, kernel.addressOf(body), context.getSize(kernel, kernelCtx, total),
+                 kernel.index(elementsPerTile), tileBegin(kernel), tileEnd(kernel)});
+    return Value();
+  });
+  return success();
+}

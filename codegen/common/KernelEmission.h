@@ -1,0 +1,100 @@
+//===- KernelEmission.h - One dispatch being emitted ----------*- C++ -*-===//
+//
+// The state that the kernel forms share. Each form stands in a file of its own:
+// MapKernel, ReductionKernels (with softmax), ContractionKernels (with panel
+// conversions), WindowKernels; KernelEmitter.cpp has what they share.
+//
+//===----------------------------------------------------------------------===//
+#ifndef FERRULE_CODEGEN_COMMON_KERNELEMISSION_H
+#define FERRULE_CODEGEN_COMMON_KERNELEMISSION_H
+
+#include "codegen/common/KernelContext.h"
+#include "codegen/common/KernelEmitter.h"
+#include "ir/graph/Layout.h"
+#include "kernels/base/kernel_args.h"
+
+#include <cstddef>
+
+namespace mlir::ferrule {
+
+inline constexpr int64_t elementsPerTile = 4096;
+
+inline RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+inline Type elementOf(Value value) { return typeOf(value).getElementType(); }
+
+/// "_f32", "_i64": the suffix of a skeleton for this dtype; empty if there is none.
+std::string suffixOf(Type element, bool integers);
+
+class KernelEmission {
+public:
+  KernelEmission(ModuleOp kernels, DispatchOp dispatch, StringRef name);
+
+  FailureOr<KernelSpec> run();
+
+private:
+  // Callbacks, by where the skeleton's indices come from.
+  LLVM::LLVMFuncOp emitMapBody(ArrayRef<VariableRun> runs, bool flat);
+  LLVM::LLVMFuncOp emitStore(ArrayRef<unsigned> rowVariables, std::optional<unsigned> columnVariable,
+                             const ElementIndex &index, ArrayRef<DimExpr> sizes, bool panelColumns = false);
+  LLVM::LLVMFuncOp emitReductionLoad(ArrayRef<unsigned> outer, ArrayRef<unsigned> reduced,
+                                     std::optional<unsigned> column);
+
+  // Kernels, by root.
+  LogicalResult emitMap();
+  LogicalResult emitReduction();
+  LogicalResult emitSoftmax();
+  LogicalResult emitContraction(Operation *root);
+  LogicalResult emitWindow(Operation *root);
+  LogicalResult emitPoolingGradient(Operation *root);
+  LogicalResult emitTransposePanels(TransposePanelsOp op);
+  LogicalResult emitCrossEntropy(Operation *root);
+  LogicalResult emitPanelConversion(Operation *root);
+
+  /// The kernel function, with the context filled; `body` emits the call and may return an i32.
+  void emitFunction(llvm::function_ref<Value(FunctionEmitter &, Value ctx)> body);
+  Value getArgsField(FunctionEmitter &emitter, size_t offset, Type type) {
+    return emitter.load(type, emitter.elementPointer(emitter.argument(0), emitter.builder().getI8Type(),
+                                                     emitter.index(offset)), 8);
+  }
+  Value tileBegin(FunctionEmitter &e) { return getArgsField(e, offsetof(FerruleKernelArgs, tile_begin), e.indexType()); }
+  Value tileEnd(FunctionEmitter &e) { return getArgsField(e, offsetof(FerruleKernelArgs, tile_end), e.indexType()); }
+  Value scratch(FunctionEmitter &e) { return getArgsField(e, offsetof(FerruleKernelArgs, scratch), e.pointerType()); }
+
+  FunctionEmitter startCallback(StringRef role, unsigned indexCount, bool hasVector) {
+    MLIRContext *mlirContext = context.kernels.getContext();
+    Type pointer = LLVM::LLVMPointerType::get(mlirContext), index = IntegerType::get(mlirContext, 64);
+    SmallVector<Type> types{pointer};
+    types.append(indexCount, index);
+    if (hasVector)
+      types.push_back(pointer);
+    return FunctionEmitter(context.kernels, context.name + "." + role.str(), types, {}, /*isCallback=*/true);
+  }
+  Value getInput(FunctionEmitter &e, Value ctx, Value argument) {
+    return context.getBuffer(e, ctx, context.getInputSlot(argument));
+  }
+  /// Defines each root result as the vector that a store callback was given. False after an error.
+  bool storeOutputs(ValueEmitter &values, const ElementIndex &index);
+  DenseSet<Value> getRootResults() {
+    DenseSet<Value> results;
+    for (Operation *root : roots)
+      results.insert(root->result_begin(), root->result_end());
+    return results;
+  }
+  SmallVector<AffineIndex> getEpilogueAccesses(const ElementIndex &index);
+  LogicalResult unsupported(Operation *op, const Twine &what) {
+    return op->emitError() << "'" << op->getName().stripDialect() << "' has no CPU kernel for " << what;
+  }
+  /// rows of a tile such that it holds a few thousand elements.
+  int64_t chooseTileRows(const DimExpr &columns) {
+    std::optional<int64_t> count = columns.getConstant();
+    return count ? std::max<int64_t>(1, elementsPerTile / std::max<int64_t>(1, *count)) : 1;
+  }
+
+  KernelContext context;
+  SmallVector<Operation *> roots;
+  KernelSpec spec;
+};
+
+} // namespace mlir::ferrule
+
+#endif // FERRULE_CODEGEN_COMMON_KERNELEMISSION_H

@@ -1,0 +1,125 @@
+//===- WindowKernels.cpp - Convolution and pooling ----------------------===//
+
+#include "codegen/common/KernelEmission.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::ferrule;
+
+namespace {
+
+/// The 16 shape arguments of the window skeletons, from channels-last images; 1-D images have height 1.
+struct WindowShape {
+  Dims arguments;
+  DimExpr batch, inH, outH;
+};
+
+} // namespace
+
+static FailureOr<WindowShape> describeWindow(Operation *root, ArrayRef<DimExpr> in, ArrayRef<DimExpr> out) {
+  unsigned spatial = in.size() - 2;
+  if (spatial < 1 || spatial > 2)
+    return failure();
+  auto attribute = [&](StringRef name, unsigned axis, int64_t missing) {
+    ArrayRef<int64_t> values = root->getAttrOfType<DenseI64ArrayAttr>(name).asArrayRef();
+    return DimExpr(spatial == 2 ? values[axis] : axis == 1 ? values[0] : missing);
+  };
+  WindowShape shape;
+  shape.batch = in[0];
+  shape.inH = spatial == 2 ? in[1] : DimExpr(1);
+  shape.outH = spatial == 2 ? out[1] : DimExpr(1);
+  shape.arguments = {in[0],
+                     shape.inH,
+                     in[spatial],
+                     in.back(),
+                     shape.outH,
+                     out[spatial],
+                     out.back(),
+                     DimExpr(root->getAttrOfType<IntegerAttr>("groups").getInt()),
+                     attribute("kernel", 0, 1),
+                     attribute("kernel", 1, 1),
+                     attribute("strides", 0, 1),
+                     attribute("strides", 1, 1),
+                     attribute("pads_begin", 0, 0),
+                     attribute("pads_begin", 1, 0),
+                     attribute("dilations", 0, 1),
+                     attribute("dilations", 1, 1)};
+  return shape;
+}
+
+LogicalResult KernelEmission::emitWindow(Operation *root) {
+  Value first = root->getOperand(0), result = root->getResult(0);
+  std::string suffix = suffixOf(elementOf(first), false);
+  if (suffix.empty())
+    return unsupported(root, describe(elementOf(first)));
+  bool inputGradient = isa<ImageConvolutionInputGradientOp>(root);
+  bool weightGradient = isa<ImageConvolutionWeightGradientOp>(root);
+  Dims in = getDims(inputGradient ? result : first);
+  Dims out = getDims(inputGradient ? first : weightGradient ? root->getOperand(1) : result);
+  FailureOr<WindowShape> shape = describeWindow(root, in, out);
+  if (failed(shape))
+    return unsupported(root, Twine(in.size() - 2) + " spatial axes");
+  Dims sizes = getDims(result);
+  unsigned last = sizes.size() - 1;
+  LLVM::LLVMFuncOp store = emitStore(llvm::to_vector(llvm::seq<unsigned>(0, last)), last,
+                                     getIdentityIndex(sizes.size()), sizes);
+  if (!store)
+    return failure();
+  spec.tiles = shape->batch * (inputGradient ? shape->inH : shape->outH);
+  if (weightGradient) {
+    // Pairs of panels: conv_weight_gradient_tiles in kernels/skeletons.h.
+    int64_t groups = *shape->arguments[7].getConstant(), outC = *shape->arguments[6].getConstant();
+    int64_t panels = (outC / groups + laneCount - 1) / laneCount;
+    spec.tiles = DimExpr(groups * ((panels + 1) / 2)) * shape->arguments[8] * shape->arguments[9];
+  }
+  StringRef family = llvm::TypeSwitch<Operation *, StringRef>(root)
+                         .Case([](ImageConvolutionOp) { return "conv"; })
+                         .Case([](ImageConvolutionInputGradientOp) { return "conv_input_gradient"; })
+                         .Case([](ImageConvolutionWeightGradientOp) { return "conv_weight_gradient"; })
+                         .Case([](ImageMaxPoolOp) { return "max_pool"; })
+                         .Default([](Operation *) { return "avg_pool"; });
+  emitFunction([&](FunctionEmitter &e, Value ctx) {
+    SmallVector<Value> arguments{ctx, e.addressOf(store)};
+    for (Value operand : root->getOperands())
+      arguments.push_back(getInput(e, ctx, operand));
+    for (const DimExpr &argument : shape->arguments)
+      arguments.push_back(context.getSize(e, ctx, argument));
+    if (auto pool = dyn_cast<ImageAvgPoolOp>(root))
+      arguments.push_back(e.index(pool.getCountIncludePad()));
+    arguments.push_back(tileBegin(e));
+    arguments.push_back(tileEnd(e));
+    if (family.starts_with("conv"))
+      arguments.push_back(scratch(e));
+    e.call(("ferrule_" + family + suffix).str(), arguments);
+    return Value();
+  });
+  return success();
+}
+
+LogicalResult KernelEmission::emitPoolingGradient(Operation *root) {
+  Value result = root->getResult(0), dy = root->getOperands().back();
+  std::string suffix = suffixOf(elementOf(dy), false);
+  if (suffix.empty())
+    return unsupported(root, describe(elementOf(dy)));
+  FailureOr<WindowShape> shape = describeWindow(root, getDims(result), getDims(dy));
+  if (failed(shape))
+    return unsupported(root, Twine(typeOf(dy).getRank() - 2) + " spatial axes");
+  spec.tiles = shape->batch;
+  bool average = isa<ImageAvgPoolGradientOp>(root);
+  emitFunction([&](FunctionEmitter &e, Value ctx) {
+    SmallVector<Value> arguments;
+    for (Value operand : root->getOperands())
+      arguments.push_back(getInput(e, ctx, operand));
+    arguments.push_back(context.getBuffer(e, ctx, 0));
+    for (const DimExpr &argument : shape->arguments)
+      arguments.push_back(context.getSize(e, ctx, argument));
+    if (average)
+      arguments.push_back(e.index(cast<ImageAvgPoolGradientOp>(root).getCountIncludePad()));
+    arguments.push_back(tileBegin(e));
+    arguments.push_back(tileEnd(e));
+    e.call((average ? "ferrule_avg_pool_gradient" : "ferrule_max_pool_gradient") + suffix, arguments);
+    return Value();
+  });
+  return success();
+}
