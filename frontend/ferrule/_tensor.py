@@ -7,10 +7,11 @@ write (`set_value`, ``+=``, ``t[...] = v``) makes the Tensor name a new value; e
 
 import numpy as np
 
-from . import _compiler, _recording, dtypes
+from . import _compiler, _operators, _recording, dtypes
 from ._stream import apply
 from .errors import DtypeError, ShapeError, TraceError, UnsupportedError
 from .location import user_location
+from .shapes import same_shape, show, size_of
 
 
 class Tensor:
@@ -64,7 +65,9 @@ class Tensor:
         """Turns a plain concrete Tensor into one that keeps its identity; nothing changes for who holds it."""
         if self._variable is None:
             owner = None if of is None else of._variable
-            self._variable = _compiler.Variable(self._value.numpy(), name=name, role=role, trainable=trainable, of=owner)
+            self._variable = _compiler.Variable(
+                self._value.numpy(), name=name, role=role, trainable=trainable, of=owner
+            )
             self._value = None
 
     def _assign(self, handle):
@@ -98,10 +101,7 @@ class Tensor:
     @property
     def size(self):
         """The number of elements."""
-        product = 1
-        for size in self.shape:
-            product = product * size
-        return product
+        return size_of(self.shape)
 
     @property
     def device(self):
@@ -175,7 +175,7 @@ class Tensor:
         """Raises TraceError if the value does not exist yet because it is being recorded."""
         if _recording.current() is not None and self._handle.is_traced:
             raise TraceError(
-                f"{what} of a traced tensor of shape {_show(self.shape)} at {user_location()}: while recording there are "
+                f"{what} of a traced tensor of shape {show(self.shape)} at {user_location()}: while recording there are "
                 f"shapes but no values. Keep the choice in the graph with F.where, return the tensor and decide outside, "
                 f"or run the function with enabled=False"
             )
@@ -221,7 +221,7 @@ class Tensor:
         kind = type(self).__name__
         traced = _recording.current() is not None and self._handle.is_traced
         if traced:
-            return f"{kind}(shape={_show(self.shape)}, dtype={self.dtype}, traced)"
+            return f"{kind}(shape={show(self.shape)}, dtype={self.dtype}, traced)"
         body = np.array2string(self.numpy(), separator=", ", prefix=kind + "(")
         return f"{kind}({body}, dtype={self.dtype})"
 
@@ -239,9 +239,9 @@ class Tensor:
         Raises ShapeError for another shape, DtypeError where the dtype would change its category (float to int).
         """
         source = value if isinstance(value, Tensor) else Tensor(dtypes.array_of(value))
-        if not _same_shape(source.shape, self.shape):
+        if not same_shape(source.shape, self.shape):
             raise ShapeError(
-                f"set_value: the tensor{_called(self)} has shape {_show(self.shape)}, the value {_show(source.shape)}"
+                f"set_value: the tensor{_called(self)} has shape {show(self.shape)}, the value {show(source.shape)}"
             )
         if dtypes.category(source.dtype) > dtypes.category(self.dtype):
             raise DtypeError(f"set_value: {source.dtype} does not fit into {self.dtype}; convert it with astype")
@@ -253,7 +253,7 @@ class Tensor:
 
     def _update(self, op, other):
         """The in-place operators: the result goes back into this Tensor, whose shape and dtype stay."""
-        self.set_value(_binary(op, self, other))
+        self.set_value(Tensor._wrap(apply(op, [self._handle, as_handle(other)])[0]))
         return self
 
     def __setitem__(self, index, value):
@@ -264,28 +264,14 @@ class Tensor:
             )
         if not isinstance(value, Tensor):
             value = Tensor(value, dtype=self.dtype)
-        self.set_value(value.broadcast_to(self.shape) if not _same_shape(value.shape, self.shape) else value)
+        self.set_value(value.broadcast_to(self.shape) if not same_shape(value.shape, self.shape) else value)
 
-    # Operators. Scalars go as they are: the recorder gives them the tensor's dtype.
+    # Operators; the elementwise ones come from `_operators`.
 
     def __getitem__(self, index):
         from .functional.indexing import take_slices
 
         return take_slices(self, index)
-
-    def __neg__(self):
-        return _unary("neg", self)
-
-    def __abs__(self):
-        return _unary("abs", self)
-
-    def __pos__(self):
-        return self
-
-    def __invert__(self):
-        if self.dtype != "bool":
-            raise DtypeError(f"~ is defined for bool tensors, not {self.dtype}")
-        return _unary("logical_not", self)
 
     def __matmul__(self, other):
         from .functional.contraction import matmul
@@ -296,17 +282,6 @@ class Tensor:
         from .functional.contraction import matmul
 
         return matmul(other, self)
-
-    def __and__(self, other):
-        return _logical("logical_and", self, other)
-
-    def __or__(self, other):
-        return _logical("logical_or", self, other)
-
-    def __xor__(self, other):
-        return _logical("logical_xor", self, other)
-
-    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
     # Methods that are functions of `functional`.
 
@@ -471,72 +446,8 @@ def _cast(handle, dtype):
     return handle if handle.dtype == dtype else apply("cast", [handle], {"dtype": dtype})[0]
 
 
-def _unary(op, operand):
-    return Tensor._wrap(apply(op, [as_handle(operand)])[0])
-
-
-def _binary(op, left, right):
-    return Tensor._wrap(apply(op, [as_handle(left), as_handle(right)])[0])
-
-
-def _logical(op, left, right):
-    for operand in (left, right):
-        dtype = operand.dtype if isinstance(operand, Tensor) else dtypes.array_of(operand).dtype.name
-        if dtype != "bool":
-            raise DtypeError(f"&, | and ^ are defined for bool tensors, not {dtype}")
-    return _binary(op, left, right)
-
-
-def _same_shape(a, b):
-    """Whether two shapes are the same, size by size, without asking an undecided comparison."""
-    return len(a) == len(b) and all(p is q or str(p) == str(q) for p, q in zip(a, b))
-
-
-def _show(shape):
-    """A shape for messages."""
-    return "(" + ", ".join(str(size) for size in shape) + ("," if len(shape) == 1 else "") + ")"
-
-
 def _called(tensor):
     return f" {tensor.name!r}" if tensor.name else ""
 
 
-def _define_operators():
-    """Adds the arithmetic and comparison operators: one op each, in its plain, reflected and in-place forms."""
-
-    def plain(op):
-        return lambda self, other: _binary(op, self, other)
-
-    def reflected(op):
-        return lambda self, other: _binary(op, other, self)
-
-    def in_place(op):
-        return lambda self, other: self._update(op, other)
-
-    arithmetic = {
-        "add": "add",
-        "sub": "sub",
-        "mul": "mul",
-        "truediv": "div",
-        "floordiv": "floor_div",
-        "mod": "mod",
-        "pow": "pow",
-    }
-    for method, op in arithmetic.items():
-        setattr(Tensor, f"__{method}__", plain(op))
-        setattr(Tensor, f"__r{method}__", reflected(op))
-        setattr(Tensor, f"__i{method}__", in_place(op))
-    comparison = {
-        "eq": "equal",
-        "ne": "not_equal",
-        "lt": "less",
-        "le": "less_equal",
-        "gt": "greater",
-        "ge": "greater_equal",
-    }
-    for method, op in comparison.items():
-        setattr(Tensor, f"__{method}__", plain(op))
-
-
-_define_operators()
-Tensor.__hash__ = object.__hash__
+_operators.define(Tensor, as_handle)

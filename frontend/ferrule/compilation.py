@@ -42,7 +42,9 @@ class _Entry:
                 else self.signature.bind(*bound_to, *specs)
             )
         except TypeError as error:
-            raise UnsupportedError(f"entry {name!r}: the specs do not fit the parameters {self.signature}: {error}") from None
+            raise UnsupportedError(
+                f"entry {name!r}: the specs do not fit the parameters {self.signature}: {error}"
+            ) from None
         bound.apply_defaults()
         found, paths, self.structure = flatten(dict(bound.arguments), lambda v: isinstance(v, Spec), "")
         self.inputs = [(spec.name or path, spec.shape, spec.dtype) for spec, path in zip(found, paths)]
@@ -131,7 +133,7 @@ def _name_variables(names, recorded):
     if unnamed:
         raise FerruleError(
             f"compile: {len(unnamed)} variables have no name ({', '.join(dict.fromkeys(unnamed))}): give the module or optimizer "
-            f"that holds them as modules={{\"name\": object}}"
+            f'that holds them as modules={{"name": object}}'
         )
     return variables
 

@@ -4,10 +4,10 @@ import weakref
 
 from .. import _compiler, _recording
 from .._stream import record_gradient
-from .._tensor import Tensor, _show
+from .._tensor import Tensor
 from ..errors import GradientError, ShapeError
-from ..functional.axes import is_one
 from ..location import user_location
+from ..shapes import is_one, show
 
 
 class GradManager:
@@ -126,7 +126,7 @@ class GradManager:
         for each, cotangent in zip(ys, dys):
             if cotangent is None and not is_one(each.size):
                 raise ShapeError(
-                    f"backward of a tensor of shape {_show(each.shape)} at {user_location()}: a tensor with several elements "
+                    f"backward of a tensor of shape {show(each.shape)} at {user_location()}: a tensor with several elements "
                     f"needs its own gradient, backward(y, dy)"
                 )
         return list(zip(ys, dys))

@@ -6,8 +6,8 @@ from .. import _compiler, _recording
 from .._stream import apply, record_gradient
 from .._tensor import Tensor, as_tensor
 from ..errors import GradientError
-from ..functional.axes import is_one
 from ..location import user_location
+from ..shapes import is_one
 
 
 def value_and_grad(f, wrt=0):
@@ -40,7 +40,9 @@ def value_and_grad(f, wrt=0):
             value = f(*args, **kwargs)
             if not isinstance(value, Tensor) or not is_one(value.size):
                 what = f"a tensor of shape {value.shape}" if isinstance(value, Tensor) else type(value).__name__
-                raise GradientError(f"grad of a function that returns {what} at {user_location()}: one element is needed")
+                raise GradientError(
+                    f"grad of a function that returns {what} at {user_location()}: one element is needed"
+                )
             names = [f"argument {position}" for position in positions]
             gradients = tuple(Tensor._wrap(h) for h in record_gradient(value._handle, [], sources, names))
         finally:

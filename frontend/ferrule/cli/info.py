@@ -14,7 +14,9 @@ def add_arguments(commands):
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("file", help="the artifact (.fer)")
-    parser.add_argument("--verify", choices=("structure", "all"), default="structure", help="all: hash the weights, too")
+    parser.add_argument(
+        "--verify", choices=("structure", "all"), default="structure", help="all: hash the weights, too"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
 

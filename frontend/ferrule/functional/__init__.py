@@ -30,3 +30,5 @@ from .shape import (
     tile,
     transpose,
 )
+
+__all__ = [name for name in dir() if not name.startswith("_")]

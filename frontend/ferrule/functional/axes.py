@@ -1,9 +1,9 @@
 """Axes and sizes as arguments: negative ones resolved, wrong ones refused with the range that is allowed."""
 
 from .. import _compiler
-from .._tensor import _show
 from ..errors import ShapeError
 from ..location import user_location
+from ..shapes import is_static, show, size_of
 
 
 def resolve_axis(op, axis, ndim):
@@ -13,7 +13,9 @@ def resolve_axis(op, axis, ndim):
     index = axis.__index__()
     if not -ndim <= index < ndim:
         allowed = f"{-ndim} to {ndim - 1}" if ndim else "none: the tensor has no axes"
-        raise ShapeError(f"{op}: axis {index} is out of range for a tensor of rank {ndim} (allowed: {allowed}) at {user_location()}")
+        raise ShapeError(
+            f"{op}: axis {index} is out of range for a tensor of rank {ndim} (allowed: {allowed}) at {user_location()}"
+        )
     return index % ndim
 
 
@@ -27,30 +29,12 @@ def resolve_axes(op, axis, ndim):
     return sorted(axes)
 
 
-def size_of(sizes):
-    """The product of sizes: an int, or a DimExpr if one of them is symbolic."""
-    product = 1
-    for size in sizes:
-        product = product * size
-    return product
-
-
-def is_static(size):
-    """Whether a size is a number."""
-    return not isinstance(size, _compiler.DimExpr)
-
-
-def is_one(size):
-    """Whether a size is the number 1; a symbolic one is not."""
-    return is_static(size) and size == 1
-
-
 def resolve_shape(op, shape, source):
     """``shape`` as a list of sizes, where one -1 takes what is left of the elements of ``source``."""
     sizes = list(shape) if isinstance(shape, (tuple, list)) else [shape]
     sizes = [size if isinstance(size, _compiler.DimExpr) else size.__index__() for size in sizes]
     open_axes = [i for i, size in enumerate(sizes) if is_static(size) and size == -1]
-    where = f"{op}: {_show(source)} to {_show(sizes)} at {user_location()}"
+    where = f"{op}: {show(source)} to {show(sizes)} at {user_location()}"
     if len(open_axes) > 1 or any(is_static(size) and size < -1 for size in sizes):
         raise ShapeError(f"{where}: one size may be -1, the others are not negative")
     if not open_axes:

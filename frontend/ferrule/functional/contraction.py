@@ -2,10 +2,11 @@
 
 from .. import _compiler
 from .._stream import apply
-from .._tensor import Tensor, _show, as_tensor
+from .._tensor import Tensor, as_tensor
 from ..errors import ShapeError, UnsupportedError
 from ..location import user_location
-from .axes import per_axis, size_of
+from ..shapes import show, size_of
+from .axes import per_axis
 from .shape import reshape
 
 
@@ -14,7 +15,9 @@ def matmul(inp1, inp2, transpose_a=False, transpose_b=False, compute_mode="defau
     del compute_mode
     a, b = as_tensor(inp1), as_tensor(inp2)
     if a.ndim == 0 or b.ndim == 0:
-        raise ShapeError(f"matmul: operands of shape {_show(a.shape)} and {_show(b.shape)} at {user_location()}; rank 1 or more is needed")
+        raise ShapeError(
+            f"matmul: operands of shape {show(a.shape)} and {show(b.shape)} at {user_location()}; rank 1 or more is needed"
+        )
     dtype = _compiler.promote(a.dtype, b.dtype)
     a, b = as_tensor(a, dtype), as_tensor(b, dtype)
     row, column = a.ndim == 1, b.ndim == 1
@@ -48,7 +51,9 @@ def dot(inp1, inp2):
     """The inner product of two vectors."""
     a, b = as_tensor(inp1), as_tensor(inp2)
     if a.ndim != 1 or b.ndim != 1:
-        raise ShapeError(f"dot: operands of shape {_show(a.shape)} and {_show(b.shape)} at {user_location()}; two vectors are needed")
+        raise ShapeError(
+            f"dot: operands of shape {show(a.shape)} and {show(b.shape)} at {user_location()}; two vectors are needed"
+        )
     return matmul(a, b)
 
 
@@ -59,7 +64,15 @@ def linear(inp, weight, bias=None, compute_mode="default"):
 
 
 def conv1d(
-    inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, conv_mode="cross_correlation", compute_mode="default"
+    inp,
+    weight,
+    bias=None,
+    stride=1,
+    padding=0,
+    dilation=1,
+    groups=1,
+    conv_mode="cross_correlation",
+    compute_mode="default",
 ):
     """The 1-d convolution of sequences (N, C, L); weight (out, in / groups, k), bias (1, out, 1) or (out,)."""
     del compute_mode
@@ -67,7 +80,15 @@ def conv1d(
 
 
 def conv2d(
-    inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, conv_mode="cross_correlation", compute_mode="default"
+    inp,
+    weight,
+    bias=None,
+    stride=1,
+    padding=0,
+    dilation=1,
+    groups=1,
+    conv_mode="cross_correlation",
+    compute_mode="default",
 ):
     """The 2-d convolution of images (N, C, H, W).
 

@@ -3,10 +3,11 @@
 import operator
 
 from .._stream import apply
-from .._tensor import Tensor, _show, as_tensor
+from .._tensor import Tensor, as_tensor
 from ..errors import ShapeError, UnsupportedError
 from ..location import user_location
-from .axes import is_static, resolve_axis
+from ..shapes import is_static, show
+from .axes import resolve_axis
 from .shape import expand_dims, reshape
 
 _FULL = (1 << 63) - 1  # a stop beyond every size: the whole of an axis, whatever its size
@@ -40,7 +41,9 @@ def take_slices(inp, index):
     if all(isinstance(part, slice) for part in parts):
         return result
     kept = iter([size for part, size in zip(taken, result.shape) if isinstance(part, slice)])
-    return reshape(result, [1 if part is None else next(kept) for part in parts if part is None or isinstance(part, slice)])
+    return reshape(
+        result, [1 if part is None else next(kept) for part in parts if part is None or isinstance(part, slice)]
+    )
 
 
 def _expand(inp, index):
@@ -53,7 +56,7 @@ def _expand(inp, index):
             )
     used = sum(part is not None and part is not Ellipsis for part in index)
     if used > inp.ndim:
-        raise ShapeError(f"{used} indices for a tensor of shape {_show(inp.shape)} at {user_location()}")
+        raise ShapeError(f"{used} indices for a tensor of shape {show(inp.shape)} at {user_location()}")
     fill = (slice(None),) * (inp.ndim - used)
     places = [i for i, part in enumerate(index) if part is Ellipsis]
     if len(places) > 1:
@@ -72,7 +75,7 @@ def _slice_bounds(inp, axis, size, part):
     start = 0 if part.start is None else operator.index(part.start)
     if part.stop is not None or start < 0 or step < 0:
         raise UnsupportedError(
-            f"the slice {part} of axis {axis} with the symbolic size {size} of {_show(inp.shape)} at {user_location()}: "
+            f"the slice {part} of axis {axis} with the symbolic size {size} of {show(inp.shape)} at {user_location()}: "
             f"such an axis can be taken whole or from a fixed start, forwards"
         )
     return start, _FULL, step
@@ -83,7 +86,7 @@ def _position(inp, axis, size, part):
     if is_static(size):
         if not -size <= position < size:
             raise ShapeError(
-                f"index {position} is out of range for axis {axis} of {_show(inp.shape)} "
+                f"index {position} is out of range for axis {axis} of {show(inp.shape)} "
                 f"(allowed: {-size} to {size - 1}) at {user_location()}"
             )
         return position % size
@@ -92,7 +95,7 @@ def _position(inp, axis, size, part):
             f"the index {position} of axis {axis} with the symbolic size {size} at {user_location()}: count from the start"
         )
     if not position < size:
-        raise ShapeError(f"index {position} is out of range for axis {axis} of {_show(inp.shape)} at {user_location()}")
+        raise ShapeError(f"index {position} is out of range for axis {axis} of {show(inp.shape)} at {user_location()}")
     return position
 
 

@@ -2,11 +2,12 @@
 
 from .. import dtypes
 from .._stream import apply
-from .._tensor import Tensor, _show, as_tensor
+from .._tensor import Tensor, as_tensor
 from ..errors import DtypeError, ShapeError, UnsupportedError
 from ..location import user_location
+from ..shapes import show, size_of
 from .activation import softplus
-from .axes import resolve_axis, size_of
+from .axes import resolve_axis
 from .elementwise import abs as absolute
 from .elementwise import log, not_equal
 from .indexing import indexing_one_hot
@@ -64,7 +65,7 @@ def cross_entropy(pred, label, axis=1, with_logits=True, label_smooth=0, reducti
     rows_shape = pred.shape[:axis] + pred.shape[axis + 1 :]
     if len(rows_shape) != label.ndim:
         raise ShapeError(
-            f"cross_entropy: pred of shape {_show(pred.shape)} without axis {axis} and labels of shape {_show(label.shape)} "
+            f"cross_entropy: pred of shape {show(pred.shape)} without axis {axis} and labels of shape {show(label.shape)} "
             f"at {user_location()}; the ranks must agree"
         )
     if not with_logits:

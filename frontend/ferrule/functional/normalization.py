@@ -2,10 +2,10 @@
 
 from .. import dims
 from .._stream import apply
-from .._tensor import Tensor, _same_shape, _show, as_tensor
+from .._tensor import Tensor, as_tensor
 from ..errors import ShapeError
 from ..location import user_location
-from .axes import is_static, size_of
+from ..shapes import is_static, same_shape, show, size_of
 from .elementwise import fma, sqrt
 from .shape import broadcast_to, reshape
 
@@ -42,10 +42,12 @@ def batch_norm(
     """
     inp = as_tensor(inp)
     if inp.ndim < 2:
-        raise ShapeError(f"batch_norm: input of shape {_show(inp.shape)} at {user_location()}; rank 2 or more is needed")
+        raise ShapeError(f"batch_norm: input of shape {show(inp.shape)} at {user_location()}; rank 2 or more is needed")
     if not training:
         if running_mean is None or running_var is None:
-            raise ShapeError(f"batch_norm: running_mean and running_var are needed when training is False, at {user_location()}")
+            raise ShapeError(
+                f"batch_norm: running_mean and running_var are needed when training is False, at {user_location()}"
+            )
         return _inference(inp, running_mean, running_var, weight, bias, eps)
     axes = [axis for axis in range(inp.ndim) if axis != 1]
     y, mean, variance, _ = _normalize(inp, weight, bias, axes, [1], eps)
@@ -71,7 +73,11 @@ def _ratio(numerator, denominator):
 
 
 def _size_tensor(size):
-    value = apply("dim", [], {"expr": size})[0] if not is_static(size) else apply("full", [], {"shape": [], "value": size, "dtype": "int64"})[0]
+    value = (
+        apply("dim", [], {"expr": size})[0]
+        if not is_static(size)
+        else apply("full", [], {"shape": [], "value": size, "dtype": "int64"})[0]
+    )
     return apply("cast", [value], {"dtype": "float32"})[0]
 
 
@@ -82,7 +88,11 @@ def _blend(running, batch, momentum):
 
 def _inference(inp, mean, variance, weight, bias, eps):
     shape = (1, inp.shape[1]) + (1,) * (inp.ndim - 2)
-    scale = 1.0 / sqrt(reshape(variance, shape) + eps) if weight is None else reshape(weight, shape) / sqrt(reshape(variance, shape) + eps)
+    scale = (
+        1.0 / sqrt(reshape(variance, shape) + eps)
+        if weight is None
+        else reshape(weight, shape) / sqrt(reshape(variance, shape) + eps)
+    )
     shift = reshape(mean, shape) * scale
     shift = -shift if bias is None else reshape(bias, shape) - shift
     return fma(inp, broadcast_to(scale, inp.shape), broadcast_to(shift, inp.shape))
@@ -91,9 +101,9 @@ def _inference(inp, mean, variance, weight, bias, eps):
 def layer_norm(inp, normalized_shape, affine=True, weight=None, bias=None, eps=1e-5):
     """Normalises over the last axes, those of ``normalized_shape``; weight and bias have that shape."""
     shape = tuple(normalized_shape) if isinstance(normalized_shape, (tuple, list)) else (normalized_shape,)
-    if not _same_shape(inp.shape[inp.ndim - len(shape) :], shape):
+    if not same_shape(inp.shape[inp.ndim - len(shape) :], shape):
         raise ShapeError(
-            f"layer_norm: the last axes of {_show(inp.shape)} must be normalized_shape {_show(shape)} at {user_location()}"
+            f"layer_norm: the last axes of {show(inp.shape)} must be normalized_shape {show(shape)} at {user_location()}"
         )
     axes = list(range(inp.ndim - len(shape), inp.ndim))
     return _normalize(inp, weight if affine else None, bias if affine else None, axes, axes, eps)[0]

@@ -3,7 +3,8 @@
 from .. import dtypes
 from .._stream import apply
 from .._tensor import Tensor, as_tensor
-from .axes import resolve_axes, resolve_axis, size_of
+from ..shapes import size_of
+from .axes import resolve_axes, resolve_axis
 from .elementwise import abs as absolute
 from .elementwise import as_wrapped_float, exp, log, sqrt, stop_gradient
 from .elementwise import pow as power

@@ -2,17 +2,18 @@
 
 from .. import _compiler
 from .._stream import apply
-from .._tensor import Tensor, _same_shape, _show, as_tensor
+from .._tensor import Tensor, as_tensor
 from ..errors import ShapeError
 from ..location import user_location
-from .axes import is_one, is_static, resolve_axes, resolve_axis, resolve_shape, size_of
+from ..shapes import is_one, is_static, same_shape, show, size_of
+from .axes import resolve_axes, resolve_axis, resolve_shape
 
 
 def reshape(inp, target_shape):
     """The elements, in row-major order, in a new shape; one size may be -1."""
     inp = as_tensor(inp)
     sizes = resolve_shape("reshape", target_shape, inp.shape)
-    if _same_shape(sizes, inp.shape):
+    if same_shape(sizes, inp.shape):
         return Tensor._wrap(inp._handle)
     return Tensor._wrap(apply("reshape", [inp._handle], {"shape": sizes})[0])
 
@@ -34,7 +35,7 @@ def transpose(inp, pattern):
     axes = [resolve_axis("transpose", axis, inp.ndim) for axis in pattern]
     if sorted(axes) != list(range(inp.ndim)):
         raise ShapeError(
-            f"transpose: the pattern {tuple(pattern)} must name each axis of {_show(inp.shape)} once at {user_location()}"
+            f"transpose: the pattern {tuple(pattern)} must name each axis of {show(inp.shape)} once at {user_location()}"
         )
     if axes == list(range(inp.ndim)):
         return Tensor._wrap(inp._handle)
@@ -53,7 +54,7 @@ def broadcast_to(inp, shape):
     """The value repeated along new axes and axes of size 1 by NumPy's rule."""
     inp = as_tensor(inp)
     sizes = list(shape) if isinstance(shape, (tuple, list)) else [shape]
-    if _same_shape(sizes, inp.shape):
+    if same_shape(sizes, inp.shape):
         return Tensor._wrap(inp._handle)
     return Tensor._wrap(apply("broadcast_to", [inp._handle], {"shape": sizes})[0])
 
@@ -75,7 +76,9 @@ def squeeze(inp, axis=None):
         axes = resolve_axes("squeeze", axis, inp.ndim)
         for i in axes:
             if not is_one(inp.shape[i]):
-                raise ShapeError(f"squeeze: axis {i} of {_show(inp.shape)} has size {inp.shape[i]}, not 1 at {user_location()}")
+                raise ShapeError(
+                    f"squeeze: axis {i} of {show(inp.shape)} has size {inp.shape[i]}, not 1 at {user_location()}"
+                )
     return reshape(inp, [size for i, size in enumerate(inp.shape) if i not in axes])
 
 
@@ -104,7 +107,7 @@ def split(inp, nsplits_or_sections, axis=0):
     axis = resolve_axis("split", axis, inp.ndim)
     size = inp.shape[axis]
     if not is_static(size):
-        raise ShapeError(f"split: axis {axis} of {_show(inp.shape)} has a symbolic size at {user_location()}")
+        raise ShapeError(f"split: axis {axis} of {show(inp.shape)} has a symbolic size at {user_location()}")
     if isinstance(nsplits_or_sections, int):
         if nsplits_or_sections < 1 or size % nsplits_or_sections:
             raise ShapeError(
@@ -115,7 +118,9 @@ def split(inp, nsplits_or_sections, axis=0):
     else:
         cuts = [0, *nsplits_or_sections, size]
         if any(not 0 <= a <= b <= size for a, b in zip(cuts, cuts[1:])):
-            raise ShapeError(f"split: the positions {tuple(nsplits_or_sections)} must ascend within 0 to {size} at {user_location()}")
+            raise ShapeError(
+                f"split: the positions {tuple(nsplits_or_sections)} must ascend within 0 to {size} at {user_location()}"
+            )
     lead = (slice(None),) * axis
     return [inp[lead + (slice(a, b),)] for a, b in zip(cuts, cuts[1:])]
 

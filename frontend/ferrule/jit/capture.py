@@ -199,7 +199,9 @@ def record(function, name, inputs, call, persistent_gradients=False):
         if not left or accumulate:
             return recorded
         accumulate = left
-    raise TraceError(f"{name}: recording found new state again and again; tensors from outside must not be made in the function")
+    raise TraceError(
+        f"{name}: recording found new state again and again; tensors from outside must not be made in the function"
+    )
 
 
 def _record_once(capture, name, inputs, call):
@@ -214,7 +216,8 @@ def _record_once(capture, name, inputs, call):
                 result = call(tensors)
             leaves, paths, structure = flatten(result, lambda v: isinstance(v, Tensor) or is_array(v), "out")
             outputs = [
-                (path, (leaf if isinstance(leaf, Tensor) else Tensor(leaf))._handle) for path, leaf in zip(paths, leaves)
+                (path, (leaf if isinstance(leaf, Tensor) else Tensor(leaf))._handle)
+                for path, leaf in zip(paths, leaves)
             ]
             gradients = capture.gradients.settle()
             capture.gradients.guards(capture.guards)

@@ -77,7 +77,9 @@ def holds(saved, value):
             return saved.keys == tuple(value) and all(map(holds, saved.items, value.values()))
         return all(map(holds, saved.items, value))
     if kind is float:
-        return (saved == value and math.copysign(1, saved) == math.copysign(1, value)) or (saved != saved and value != value)
+        return (saved == value and math.copysign(1, saved) == math.copysign(1, value)) or (
+            saved != saved and value != value
+        )
     return saved == value
 
 
@@ -146,7 +148,8 @@ class GuardRecorder:
         """The items ``keys`` of a dict were read."""
         for key in keys:
             self._guards.setdefault(
-                (id(mapping), key), Guard(_item_reader(mapping, key), mapping.get(key, _MISSING), f"{description}[{key!r}]")
+                (id(mapping), key),
+                Guard(_item_reader(mapping, key), mapping.get(key, _MISSING), f"{description}[{key!r}]"),
             )
 
     def note(self, key, read, value, description):

@@ -44,7 +44,9 @@ class trace:  # noqa: N801  (a decorator)
         if options:
             raise UnsupportedError(f"trace: unknown options {', '.join(options)}; allowed: symbolic, enabled")
         if not isinstance(function, types.FunctionType):
-            raise UnsupportedError(f"trace takes a function, not {type(function).__name__}; for a module trace a function that calls it")
+            raise UnsupportedError(
+                f"trace takes a function, not {type(function).__name__}; for a module trace a function that calls it"
+            )
         functools.update_wrapper(self, function)
         self.symbolic = symbolic
         self.enabled = enabled

@@ -138,7 +138,9 @@ def describe(structure, names):
         return {"tensor": next(names)}
     if isinstance(structure, Static):
         value = structure.value
-        plain = value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and math.isfinite(value))
+        plain = (
+            value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and math.isfinite(value))
+        )
         return {"value": value} if plain else {"object": type(value).__name__}
     children = [describe(child, names) for child in structure.children]
     if isinstance(structure.keys, int):

@@ -61,7 +61,7 @@ def calculate_fan_in_and_fan_out(tensor):
     """
     shape = tensor.shape[1:] if tensor.ndim == 5 else tensor.shape
     if len(shape) < 2:
-        raise ShapeError(f"fan in and fan out need a rank of 2 or more, not the shape {_tensor._show(tensor.shape)}")
+        raise ShapeError(f"fan in and fan out need a rank of 2 or more, not the shape {_tensor.show(tensor.shape)}")
     taps = math.prod(shape[2:])
     return shape[1] * taps, shape[0] * taps
 

@@ -6,9 +6,10 @@ from types import MappingProxyType
 import numpy as np
 
 from .. import _recording
-from .._tensor import Parameter, Tensor, _same_shape, _show
+from .._tensor import Parameter, Tensor
 from ..errors import ArtifactError, TraceError
 from ..location import pop_module, push_module, user_location
+from ..shapes import same_shape, show
 
 _CONTAINERS = (list, tuple, dict)
 
@@ -102,7 +103,7 @@ class Module:
         if not isinstance(value, Tensor) or value._variable is not None or not value._value.is_traced:
             return False
         buffer = vars(self).get(name)
-        if not isinstance(buffer, Tensor) or not _same_shape(buffer.shape, value.shape) or buffer.dtype != value.dtype:
+        if not isinstance(buffer, Tensor) or not same_shape(buffer.shape, value.shape) or buffer.dtype != value.dtype:
             _refuse_traced(self, name, value)
         buffer.set_value(value)
         return True
@@ -297,7 +298,7 @@ def _refuse_traced(module, name, tensor):
     """Raises TraceError if ``tensor`` is traced: it has no value that could outlive the recording."""
     if tensor._value.is_traced:
         raise TraceError(
-            f"{type(module).__name__}.{name} is set to a traced tensor of shape {_show(tensor.shape)} and dtype "
+            f"{type(module).__name__}.{name} is set to a traced tensor of shape {show(tensor.shape)} and dtype "
             f"{tensor.dtype} at {user_location()}: give the module a buffer of that shape and dtype before (in __init__), "
             f"so that the value has a place to live in between calls"
         )
@@ -318,4 +319,4 @@ def _fitted(name, value, tensor):
     grouped = array.ndim == 5 and (array.shape[0] * array.shape[1],) + array.shape[2:] == tensor.shape
     if bare == tuple(size for size in tensor.shape if size != 1) or grouped:
         return array.reshape(tensor.shape)
-    raise ArtifactError(f"load_state_dict: {name} has shape {_show(tensor.shape)}, the value {_show(array.shape)}")
+    raise ArtifactError(f"load_state_dict: {name} has shape {show(tensor.shape)}, the value {show(array.shape)}")

@@ -3,8 +3,9 @@
 import numpy as np
 
 from .. import functional as F
-from .._tensor import Parameter, Tensor, _show
+from .._tensor import Parameter, Tensor
 from ..errors import ShapeError
+from ..shapes import show
 from . import init
 from .module import Module
 
@@ -55,7 +56,7 @@ class _BatchNorm(Module):
     def forward(self, inp):
         if inp.ndim not in self._ranks:
             ranks = " or ".join(map(str, self._ranks))
-            raise ShapeError(f"{type(self).__name__}: input of shape {_show(inp.shape)}; rank {ranks} is needed")
+            raise ShapeError(f"{type(self).__name__}: input of shape {show(inp.shape)}; rank {ranks} is needed")
         statistics_of_batch = (self.training and not self.freeze) or not self.track_running_stats
         return F.batch_norm(
             inp,

@@ -15,7 +15,11 @@ class Sequential(Module):
 
     def __init__(self, *args, **kwargs):
         super().__init__(**kwargs)
-        named = args[0] if len(args) == 1 and isinstance(args[0], dict) else OrderedDict((str(i), m) for i, m in enumerate(args))
+        named = (
+            args[0]
+            if len(args) == 1 and isinstance(args[0], dict)
+            else OrderedDict((str(i), m) for i, m in enumerate(args))
+        )
         self.layer_keys = list(named)
         for name, module in named.items():
             setattr(self, name, module)

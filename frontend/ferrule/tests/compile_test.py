@@ -4,13 +4,12 @@ import json
 import subprocess
 import sys
 
-import numpy as np
-import pytest
-
 import ferrule as fer
 import ferrule.functional as F
 import ferrule.module as M
 import ferrule.optimizer as optim
+import numpy as np
+import pytest
 from ferrule.autodiff import GradManager
 from ferrule.errors import ExecutionError, FerruleError, TraceError, UnsupportedError
 

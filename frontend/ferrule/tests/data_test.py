@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from ferrule.data import ArrayDataset, DataLoader, Infinite, RandomSampler, SequentialSampler
 from ferrule.data.shuffle import epoch_order, philox
 from ferrule.errors import ShapeError, UnsupportedError

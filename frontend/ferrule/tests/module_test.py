@@ -1,11 +1,10 @@
 """Modules: the tree, its names, state, hooks and modes."""
 
-import numpy as np
-import pytest
-
 import ferrule as fer
 import ferrule.functional as F
 import ferrule.module as M
+import numpy as np
+import pytest
 from ferrule.errors import ArtifactError, ShapeError, UnsupportedError
 
 
@@ -36,7 +35,12 @@ class Net(M.Module):
 def test_names_of_parameters_buffers_and_modules():
     net = Net()
     parameters = [name for name, _ in net.named_parameters()]
-    assert parameters[:4] == ["layers.0.linear.weight", "layers.0.linear.bias", "layers.0.bn.weight", "layers.0.bn.bias"]
+    assert parameters[:4] == [
+        "layers.0.linear.weight",
+        "layers.0.linear.bias",
+        "layers.0.bn.weight",
+        "layers.0.bn.bias",
+    ]
     assert parameters[-3:] == ["heads.b.weight", "heads.b.bias", "scale"] and len(parameters) == 13
     assert [name for name, _ in net.named_buffers()][-1] == "steps"
     assert [name for name, _ in net.named_children()] == ["layers.0", "layers.1", "heads.a", "heads.b"]

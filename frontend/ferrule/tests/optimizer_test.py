@@ -1,11 +1,10 @@
 """Optimizers against the same steps written in NumPy."""
 
-import numpy as np
-import pytest
-
 import ferrule as fer
 import ferrule.functional as F
 import ferrule.optimizer as optim
+import numpy as np
+import pytest
 from ferrule.errors import ArtifactError
 from ferrule.jit import trace
 

@@ -2,11 +2,10 @@
 
 import operator
 
-import numpy as np
-import pytest
-
 import ferrule as fer
 import ferrule.functional as F
+import numpy as np
+import pytest
 from ferrule.errors import DtypeError, ShapeError, UnsupportedError
 
 

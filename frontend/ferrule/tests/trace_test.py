@@ -3,13 +3,12 @@
 import dataclasses
 import operator
 
-import numpy as np
-import pytest
-
 import ferrule as fer
 import ferrule.functional as F
 import ferrule.module as M
 import ferrule.optimizer as optim
+import numpy as np
+import pytest
 from ferrule.autodiff import GradManager
 from ferrule.errors import ShapeError, TraceError, UnsupportedError
 from ferrule.jit import trace

@@ -5,7 +5,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-
 from ferrule.errors import UnsupportedError
 from ferrule.jit.guards import holds, snapshot
 from ferrule.jit.tree import LEAF, describe, flatten, is_array, unflatten
@@ -40,7 +39,19 @@ def test_structures_tell_kinds_keys_and_values_apart():
 
     x = np.zeros(1)
     assert key([x, 1]) == key([x, 1]) and hash(key([x, 1])) == hash(key([x, 1]))
-    different = [[x, 1], (x, 1), [x, 2], [x, 1.0], [x, True], [1, x], {"a": x}, {"b": x}, Point(x, 1), [x, 0.0], [x, -0.0]]
+    different = [
+        [x, 1],
+        (x, 1),
+        [x, 2],
+        [x, 1.0],
+        [x, True],
+        [1, x],
+        {"a": x},
+        {"b": x},
+        Point(x, 1),
+        [x, 0.0],
+        [x, -0.0],
+    ]
     assert len({key(value) for value in different}) == len(different)
     assert key([float("nan")]) == key([float("nan")])
     assert key(x) is LEAF
@@ -84,7 +95,17 @@ def test_guards_hold_for_an_equal_value(value):
 
 @pytest.mark.parametrize(
     ("before", "after"),
-    ((1, 2), (1, 1.0), (1, True), (0.0, -0.0), ([1, 2], [1, 3]), ([1], (1,)), ({"a": 1}, {"b": 1}), ([], [0]), (None, 0)),
+    (
+        (1, 2),
+        (1, 1.0),
+        (1, True),
+        (0.0, -0.0),
+        ([1, 2], [1, 3]),
+        ([1], (1,)),
+        ({"a": 1}, {"b": 1}),
+        ([], [0]),
+        (None, 0),
+    ),
 )
 def test_guards_break_for_another_value(before, after):
     assert not holds(snapshot(before), after)
