@@ -1,8 +1,8 @@
 """`Tensor` and `Parameter`.
 
-A Tensor names a value of the op stream. A plain one holds the handle of that value; one that must keep its identity over
-calls and in the artifact (a parameter, a buffer, an optimizer's state) holds a variable, whose current value it is. A
-write (`set_value`, ``+=``, ``t[...] = v``) makes the Tensor name a new value; every alias of the same Tensor sees it.
+A Tensor names a value of the op stream. A plain one holds the handle of that value; one that must keep its identity
+over calls and in the artifact (a parameter, a buffer, an optimizer's state) holds a variable, whose current value it is.
+A write (`set_value`, ``+=``, ``t[...] = v``) makes the Tensor name a new value; every alias of the same Tensor sees it.
 """
 
 import numpy as np
@@ -175,9 +175,9 @@ class Tensor:
         """Raises TraceError if the value does not exist yet because it is being recorded."""
         if _recording.current() is not None and self._handle.is_traced:
             raise TraceError(
-                f"{what} of a traced tensor of shape {show(self.shape)} at {user_location()}: while recording there are "
-                f"shapes but no values. Keep the choice in the graph with F.where, return the tensor and decide outside, "
-                f"or run the function with enabled=False"
+                f"{what} of a traced tensor of shape {show(self.shape)} at {user_location()}: while recording there "
+                f"are shapes but no values. Keep the choice in the graph with F.where, return the tensor and decide "
+                f"outside, or run the function with enabled=False"
             )
 
     def __bool__(self):
@@ -425,7 +425,7 @@ def _literal(array):
 
 
 def as_handle(value):
-    """What `apply` takes for an operand: a Tensor's handle, numbers and DimExprs as they are, other data as an array."""
+    """What `apply` takes for an operand: a Tensor's handle, numbers and DimExprs as they are, the rest as an array."""
     if isinstance(value, Tensor):
         return value._handle
     if value is None or isinstance(value, (bool, int, float, np.generic, _compiler.DimExpr)):

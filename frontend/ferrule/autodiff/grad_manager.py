@@ -126,8 +126,8 @@ class GradManager:
         for each, cotangent in zip(ys, dys):
             if cotangent is None and not is_one(each.size):
                 raise ShapeError(
-                    f"backward of a tensor of shape {show(each.shape)} at {user_location()}: a tensor with several elements "
-                    f"needs its own gradient, backward(y, dy)"
+                    f"backward of a tensor of shape {show(each.shape)} at {user_location()}: a tensor with several "
+                    f"elements needs its own gradient, backward(y, dy)"
                 )
         return list(zip(ys, dys))
 

@@ -1,4 +1,4 @@
-"""Arguments and exit codes. 0: done; 1: the artifact or a run was refused, with the sentence on stderr; 2: wrong usage."""
+"""Arguments and exit codes. 0: done; 1: an artifact or a run was refused, the reason is on stderr; 2: wrong usage."""
 
 import argparse
 import sys
