@@ -5,6 +5,7 @@ import re
 import subprocess
 import threading
 
+import ferrule.program  # registers the error classes
 import numpy as np
 import pytest
 from ferrule import _runtime, errors
