@@ -1,7 +1,7 @@
 """`Tensor` and `Parameter`.
 
 A Tensor names a value of the op stream. A plain one holds the handle of that value; one that must keep its identity
-over calls and in the artifact (a parameter, a buffer, an optimizer's state) holds a variable, whose current value it is.
+over calls and in the artifact (a parameter, a buffer, an optimizer's state) has a variable, whose current value it is.
 A write (`set_value`, ``+=``, ``t[...] = v``) makes the Tensor name a new value; every alias of the same Tensor sees it.
 """
 

@@ -132,8 +132,8 @@ def _name_variables(names, recorded):
             variable.aliases = found[1:]
     if unnamed:
         raise FerruleError(
-            f"compile: {len(unnamed)} variables have no name ({', '.join(dict.fromkeys(unnamed))}): give the module or optimizer "
-            f'that holds them as modules={{"name": object}}'
+            f"compile: {len(unnamed)} variables have no name ({', '.join(dict.fromkeys(unnamed))}): give the module or "
+            f"optimizer that holds them as modules={{'name': object}}"
         )
     return variables
 
@@ -192,7 +192,7 @@ def compile(  # noqa: A001  (the API's name)
 
 
 def optional_passes():
-    """The names of the passes that ``compile(disable_passes=...)`` can leave out; the bits stay the same without them."""
+    """The names of the passes that ``compile(disable_passes=...)`` can leave out; no bit depends on them."""
     return list(_compiler.optional_passes())
 
 

@@ -16,13 +16,13 @@ def Dim(name, min=1, max=None, multiple_of=1):  # noqa: N802, A002  (reads as a 
         max: the largest one; None leaves it open, and then memory is planned at ``plan_at``.
         multiple_of: every size must be a multiple of it.
 
-    Arithmetic (+ - * // %) gives a DimExpr. A comparison is answered if the bounds decide it, else it raises TraceError.
+    Arithmetic (+ - * // %) gives a DimExpr. A comparison is answered if the bounds decide it, else TraceError.
     """
     if not isinstance(name, str) or not name.isidentifier():
         raise ShapeError(f"a Dim's name must be an identifier, not {name!r}")
     if min < 0 or multiple_of < 1 or (max is not None and max < min):
         raise ShapeError(
-            f"Dim {name!r}: min={min}, max={max}, multiple_of={multiple_of}; wanted 0 <= min <= max and multiple_of >= 1"
+            f"Dim {name!r}: min={min}, max={max}, multiple_of={multiple_of}; allowed: 0 <= min <= max, multiple_of >= 1"
         )
     return _compiler.dim(name, min=min, max=max, multiple_of=multiple_of)
 

@@ -1,4 +1,4 @@
-"""`Program` and `Session`: an artifact, and the state and memory in which it runs. Needs the runtime only, no compiler."""
+"""`Program` and `Session`: an artifact, and the state and memory it runs in. Needs the runtime only, no compiler."""
 
 import json
 import os
@@ -67,7 +67,7 @@ class Program:
         return {"tree": tree, **{key: found[key] for key in ("inputs", "outputs", "dims")}}
 
     def memory(self, entry):
-        """Bytes of an entry's plan: ``peak``, ``lower_bound`` (no plan can do with less), ``naive`` (every buffer apart).
+        """Bytes of an entry's plan: ``peak``, ``lower_bound`` (no plan needs less), ``naive`` (every buffer apart).
 
         ``arena`` is what a session allocates once for all entries, ``scratch`` what it allocates for each thread.
         """
@@ -196,7 +196,7 @@ class Session:
 
 
 def _array(value, spec):
-    """``value`` as an array: numbers, lists and tensors are converted, arrays stay as they are for the runtime to check."""
+    """``value`` as an array: numbers, lists and tensors are converted, arrays are left for the runtime to check."""
     if isinstance(value, (np.ndarray, np.generic)):
         return np.ascontiguousarray(value)
     if hasattr(value, "numpy"):

@@ -55,7 +55,7 @@ def value_and_grad(f, wrt=0):
 
 
 def grad(f, wrt=0):
-    """The function that returns the gradient of ``f``, a function to a tensor with one element; see `value_and_grad`."""
+    """The function that returns the gradient of ``f``, a function to one number; see `value_and_grad`."""
     both = value_and_grad(f, wrt)
 
     @functools.wraps(f)

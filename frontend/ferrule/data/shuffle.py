@@ -1,7 +1,7 @@
 """The order of a shuffled epoch: the one rule that Python's loaders and ``ferrule-run train`` share.
 
-Sample i has the key x0 | x1 << 32, where x0 .. x3 are Philox4x32-10 of the counter (i, epoch) and the key (seed), each a
-64-bit number as two words, low word first. The order is the samples sorted by (key, i). Epochs count from 0.
+Sample i has the key x0 | x1 << 32, where x0 .. x3 are Philox4x32-10 of the counter (i, epoch) and the key (seed), each
+a 64-bit number as two words, low word first. The order is the samples sorted by (key, i). Epochs count from 0.
 """
 
 import numpy as np

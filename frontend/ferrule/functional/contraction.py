@@ -16,7 +16,8 @@ def matmul(inp1, inp2, transpose_a=False, transpose_b=False, compute_mode="defau
     a, b = as_tensor(inp1), as_tensor(inp2)
     if a.ndim == 0 or b.ndim == 0:
         raise ShapeError(
-            f"matmul: operands of shape {show(a.shape)} and {show(b.shape)} at {user_location()}; rank 1 or more is needed"
+            f"matmul: operands of shape {show(a.shape)} and {show(b.shape)} at {user_location()}; "
+            f"rank 1 or more is needed"
         )
     dtype = _compiler.promote(a.dtype, b.dtype)
     a, b = as_tensor(a, dtype), as_tensor(b, dtype)

@@ -92,7 +92,8 @@ def _position(inp, axis, size, part):
         return position % size
     if position < 0:
         raise UnsupportedError(
-            f"the index {position} of axis {axis} with the symbolic size {size} at {user_location()}: count from the start"
+            f"the index {position} of axis {axis} with the symbolic size {size} at {user_location()}: "
+            f"count from the start"
         )
     if not position < size:
         raise ShapeError(f"index {position} is out of range for axis {axis} of {show(inp.shape)} at {user_location()}")
@@ -107,7 +108,7 @@ def one_hot(inp, num_classes):
 
 
 def indexing_one_hot(src, index, axis=1, keepdims=False):
-    """Along ``axis`` the element of ``src`` that ``index`` names; ``index`` has the shape of ``src`` without the axis."""
+    """Along ``axis`` the element of ``src`` that ``index`` names; that has the shape of ``src`` without it."""
     axis = resolve_axis("indexing_one_hot", axis, src.ndim)
     sizes = [1] * src.ndim
     sizes[axis] = src.shape[axis]

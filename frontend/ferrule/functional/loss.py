@@ -65,8 +65,8 @@ def cross_entropy(pred, label, axis=1, with_logits=True, label_smooth=0, reducti
     rows_shape = pred.shape[:axis] + pred.shape[axis + 1 :]
     if len(rows_shape) != label.ndim:
         raise ShapeError(
-            f"cross_entropy: pred of shape {show(pred.shape)} without axis {axis} and labels of shape {show(label.shape)} "
-            f"at {user_location()}; the ranks must agree"
+            f"cross_entropy: pred of shape {show(pred.shape)} without axis {axis} and labels of shape "
+            f"{show(label.shape)} at {user_location()}; the ranks must agree"
         )
     if not with_logits:
         return _from_probabilities(pred, label, axis, label_smooth, reduction, ignore_index)

@@ -103,7 +103,8 @@ def layer_norm(inp, normalized_shape, affine=True, weight=None, bias=None, eps=1
     shape = tuple(normalized_shape) if isinstance(normalized_shape, (tuple, list)) else (normalized_shape,)
     if not same_shape(inp.shape[inp.ndim - len(shape) :], shape):
         raise ShapeError(
-            f"layer_norm: the last axes of {show(inp.shape)} must be normalized_shape {show(shape)} at {user_location()}"
+            f"layer_norm: the last axes of {show(inp.shape)} must be {show(shape)}, the normalized_shape, "
+            f"at {user_location()}"
         )
     axes = list(range(inp.ndim - len(shape), inp.ndim))
     return _normalize(inp, weight if affine else None, bias if affine else None, axes, axes, eps)[0]

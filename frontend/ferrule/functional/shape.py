@@ -35,7 +35,8 @@ def transpose(inp, pattern):
     axes = [resolve_axis("transpose", axis, inp.ndim) for axis in pattern]
     if sorted(axes) != list(range(inp.ndim)):
         raise ShapeError(
-            f"transpose: the pattern {tuple(pattern)} must name each axis of {show(inp.shape)} once at {user_location()}"
+            f"transpose: the pattern {tuple(pattern)} must name each axis of {show(inp.shape)} once, "
+            f"at {user_location()}"
         )
     if axes == list(range(inp.ndim)):
         return Tensor._wrap(inp._handle)
@@ -111,7 +112,8 @@ def split(inp, nsplits_or_sections, axis=0):
     if isinstance(nsplits_or_sections, int):
         if nsplits_or_sections < 1 or size % nsplits_or_sections:
             raise ShapeError(
-                f"split: axis {axis} of size {size} does not divide into {nsplits_or_sections} parts at {user_location()}"
+                f"split: axis {axis} of size {size} does not divide into {nsplits_or_sections} parts "
+                f"at {user_location()}"
             )
         step = size // nsplits_or_sections
         cuts = list(range(0, size + 1, step))

@@ -1,4 +1,4 @@
-"""One recording of a Python function: its graph, what must hold to use it again, and what it leaves behind in Python."""
+"""One recording of a Python function: its graph, what must hold to use it again, and what it leaves in Python."""
 
 import json
 
@@ -9,6 +9,7 @@ from .._tensor import Tensor, variable
 from ..dtypes import to_numpy
 from ..errors import TraceError, UnsupportedError
 from ..location import user_location
+from ..shapes import show
 from .guards import GuardRecorder
 from .tree import describe, flatten, is_array, unflatten
 
@@ -81,8 +82,8 @@ def _static(tensor):
     for size in tensor.shape:
         if not isinstance(size, int):
             raise UnsupportedError(
-                f"the gradient of a tensor of symbolic shape {tensor.shape} is left after the call at {user_location()}: "
-                f"use it in the function and clear it"
+                f"the gradient of a tensor of symbolic shape {show(tensor.shape)} is left after the call at "
+                f"{user_location()}: use it in the function and clear it"
             )
     return tensor.shape
 

@@ -22,10 +22,10 @@ def _is_leaf(value):
 class trace:  # noqa: N801  (a decorator)
     """Records a function and runs it as one compiled program.
 
-    Use as ``@trace`` or ``@trace(symbolic=True)``. The function is recorded once for each signature: the structure of the
-    arguments, shapes and dtypes of the tensors in it (NumPy arrays count as tensors), and everything else by value. It is
-    recorded again when something it read from its surroundings changes: a global, a closure variable, an attribute of a
-    module.
+    Use as ``@trace`` or ``@trace(symbolic=True)``. The function is recorded once for each signature: the structure of
+    the arguments, shapes and dtypes of the tensors in it (NumPy arrays count as tensors), and everything else by value.
+    It is recorded again when something it read from its surroundings changes: a global, a closure variable, an
+    attribute of a module.
 
     Args:
         symbolic: True records at the first call, when there are shapes but no values. False runs the first call of a
@@ -93,8 +93,8 @@ class trace:  # noqa: N801  (a decorator)
         if len(programs) >= _PROGRAM_LIMIT:
             broken = programs[-1].broken_guard()
             warnings.warn(
-                f"{self.__name__} has been recorded {self.capture_count} times, as {broken.description} keeps changing; "
-                f"pass it as a tensor argument",
+                f"{self.__name__} has been recorded {self.capture_count} times, as {broken.description} keeps "
+                f"changing; pass it as a tensor argument",
                 stacklevel=3,
             )
             del programs[0]

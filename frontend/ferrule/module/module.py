@@ -42,8 +42,8 @@ def leaves(name, value):
 class Module:
     """The base class of models.
 
-    A Parameter set as an attribute is trained; another Tensor set as an attribute is a buffer: state that is not trained
-    but kept in the artifact and in checkpoints. Both may stand in lists and dicts.
+    A Parameter set as an attribute is trained; another Tensor set as an attribute is a buffer: state that is not
+    trained but kept in the artifact and in checkpoints. Both may stand in lists and dicts.
 
     Args:
         name: what messages call the module when it is the outermost one.
@@ -202,11 +202,11 @@ class Module:
             parameter.grad = None
 
     def register_forward_pre_hook(self, hook):
-        """Calls ``hook(module, inputs)`` before each forward; what it returns, unless None, replaces the inputs."""
+        """Calls ``hook(module, inputs)`` before each forward; a result other than None replaces the inputs."""
         return _register(self._forward_pre_hooks, hook)
 
     def register_forward_hook(self, hook):
-        """Calls ``hook(module, inputs, outputs)`` after each forward; what it returns, unless None, replaces the outputs."""
+        """Calls ``hook(module, inputs, outputs)`` after each forward; a result other than None replaces the outputs."""
         return _register(self._forward_hooks, hook)
 
     def replace_param(self, params, start_pos=0, seen=None):
@@ -299,8 +299,8 @@ def _refuse_traced(module, name, tensor):
     if tensor._value.is_traced:
         raise TraceError(
             f"{type(module).__name__}.{name} is set to a traced tensor of shape {show(tensor.shape)} and dtype "
-            f"{tensor.dtype} at {user_location()}: give the module a buffer of that shape and dtype before (in __init__), "
-            f"so that the value has a place to live in between calls"
+            f"{tensor.dtype} at {user_location()}: give the module a buffer of that shape and dtype before (in "
+            f"__init__), so that the value has a place to live in between calls"
         )
 
 

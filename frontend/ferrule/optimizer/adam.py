@@ -9,7 +9,8 @@ from .optimizer import Optimizer, check_range
 
 
 class Adam(Optimizer):
-    """Adam: m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g g; p = p - lr * (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps).
+    """Adam: m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g g;
+    p = p - lr (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps) at step t.
 
     Args:
         params: parameters or groups.
