@@ -10,6 +10,7 @@ import gc
 import math
 import sys
 import sysconfig
+import threading
 import types
 
 from ..location import is_internal
@@ -21,6 +22,8 @@ _PRIMITIVES = frozenset((int, float, str, bool, type(None), bytes, complex))
 _LIBRARY_PATHS = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 # Bookkeeping of modules that forward functions do not depend on.
 _UNGUARDED_ATTRIBUTES = frozenset(("_own_name", "name"))
+# Watching attributes changes the class Module, so that one thread records at a time.
+_watching = threading.Lock()
 
 
 class _Identity:
@@ -177,6 +180,7 @@ class GuardRecorder:
                 recorder.note_read(module, name, value, f"{type(module).__name__}.{name}")
             return value
 
+        _watching.acquire()
         Module.__getattribute__ = reading
         self._previous_profile = sys.getprofile()
         sys.setprofile(self._profile)
@@ -185,6 +189,7 @@ class GuardRecorder:
     def __exit__(self, *exception):
         sys.setprofile(self._previous_profile)
         del Module.__getattribute__
+        _watching.release()
         return False
 
     def _profile(self, frame, event, argument):
