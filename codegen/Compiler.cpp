@@ -8,8 +8,8 @@
 #include "ir/graph/Layout.h"
 #include "ir/graph/ModuleDims.h"
 #include "ir/graph/State.h"
+#include "ir/plan/PlanOps.h"
 #include "passes/Pipelines.h"
-#include "passes/memory/MemoryPlan.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/AsmState.h"
@@ -79,11 +79,10 @@ private:
   LogicalResult resolveTargets(std::string &error);
   LogicalResult runPasses();
   LogicalResult emitVariables();
+  LogicalResult emitConstants();
   LogicalResult emitEntries();
   LogicalResult emitCode(std::string &error);
   uint32_t getLayout(Attribute attribute);
-  unsigned addConstant(ElementsAttr value);
-  bool isOn(StringRef pass) const { return !llvm::is_contained(options.disabledPasses, pass); }
 
   ModuleOp module;
   const CompileOptions &options;
@@ -92,8 +91,7 @@ private:
   LocationTable locations;
   ::ferrule::DimConstraints constraints;
   SmallVector<const CpuTarget *> targets;
-  llvm::StringMap<unsigned> variableNumbers;
-  llvm::MapVector<Attribute, unsigned> constantNumbers;
+  PlanNumbers numbers;
   llvm::MapVector<Attribute, unsigned> layoutNumbers;
 };
 
@@ -127,11 +125,14 @@ LogicalResult Compilation::resolveTargets(std::string &error) {
 }
 
 LogicalResult Compilation::runPasses() {
-  PhaseTimer timer(options.phaseSeconds, "passes");
-  PassManager manager(module.getContext());
-  manager.enableVerifier(true);
-  buildGraphPipeline(manager, options.disabledPasses);
-  return manager.run(module);
+  auto run = [&](StringRef phase, auto buildPipeline) {
+    PhaseTimer timer(options.phaseSeconds, phase.str());
+    PassManager manager(module.getContext());
+    manager.enableVerifier(true);
+    buildPipeline(manager, options.disabledPasses);
+    return manager.run(module);
+  };
+  return success(succeeded(run("passes", buildGraphPipeline)) && succeeded(run("plan", buildPlanPipeline)));
 }
 
 uint32_t Compilation::getLayout(Attribute attribute) {
@@ -177,43 +178,39 @@ LogicalResult Compilation::emitVariables() {
       description.initial_value = packPanels(*PanelLayout::fromAttribute(variable.getLayoutAttr()), type.getShape(),
                                              description.dtype.bits / 8, logical);
     }
-    variableNumbers[variable.getSymName()] = program.variables.size();
+    numbers.variables[variable.getSymName()] = program.variables.size();
     program.variables.push_back(std::move(description));
   }
   return success();
 }
 
-unsigned Compilation::addConstant(ElementsAttr value) {
-  auto [it, inserted] = constantNumbers.insert({value, program.constants.size()});
-  if (inserted)
-    program.constants.push_back({getBytes(value).value_or(std::vector<uint8_t>())});
-  return it->second;
+LogicalResult Compilation::emitConstants() {
+  for (auto constant : module.getOps<plan::ConstantOp>()) {
+    FailureOr<std::vector<uint8_t>> bytes = getBytes(constant.getValue());
+    if (failed(bytes))
+      return constant.emitError() << "the constant " << constant.getSymName() << " is not dense";
+    numbers.constants[constant.getSymName()] = program.constants.size();
+    program.constants.push_back({std::move(*bytes)});
+  }
+  return success();
 }
 
 LogicalResult Compilation::emitEntries() {
-  uint64_t arenaBytes = 0;
-  for (auto function : module.getOps<func::FuncOp>()) {
-    FailureOr<EntryPlan> plan = failure();
-    {
-      PhaseTimer timer(options.phaseSeconds, "plan");
-      MemoryOptions memory;
-      memory.inPlace = isOn("memory");
-      plan = planMemory(
-          function, constraints, [&](StringRef name) { return variableNumbers.lookup(name); },
-          [&](ElementsAttr value) { return addConstant(value); }, memory);
-    }
-    if (failed(plan))
-      return failure();
-    PhaseTimer timer(options.phaseSeconds, "kernels");
-    FailureOr<EntryDescription> entry = emitEntry(function, *plan, constraints, kernels, locations);
+  PhaseTimer timer(options.phaseSeconds, "kernels");
+  if (failed(kernels.emitKernels(module)))
+    return failure();
+  for (auto [index, kernel] : llvm::enumerate(kernels.getKernels()))
+    numbers.kernels[kernel.name] = index;
+  for (auto arena : module.getOps<plan::ArenaOp>()) {
+    numbers.arenas[arena.getSymName()] = program.arenas.size();
+    program.arenas.push_back({arena.getDevice(), arena.getByteSize(), arena.getAlignment()});
+  }
+  for (auto planned : module.getOps<plan::EntryOp>()) {
+    FailureOr<EntryDescription> entry = emitEntry(planned, numbers, locations);
     if (failed(entry))
       return failure();
-    arenaBytes = std::max(arenaBytes, plan->peakBytes);
     program.entries.push_back(std::move(*entry));
   }
-  ArenaDescription arena;
-  arena.byte_size = arenaBytes;
-  program.arenas.push_back(arena);
   return success();
 }
 
@@ -264,7 +261,8 @@ FailureOr<ProgramDescription> Compilation::run(std::string &error) {
   FailureOr<::ferrule::DimConstraints> declared = getDimConstraints(module);
   if (succeeded(declared))
     constraints = std::move(*declared);
-  if (failed(declared) || failed(runPasses()) || failed(emitVariables()) || failed(emitEntries())) {
+  if (failed(declared) || failed(runPasses()) || failed(emitVariables()) || failed(emitConstants()) ||
+      failed(emitEntries())) {
     error = diagnostics.empty() ? "compiling failed without a message" : diagnostics;
     return failure();
   }

@@ -2,6 +2,9 @@
 #ifndef FERRULE_PASSES_PASSES_H_
 #define FERRULE_PASSES_PASSES_H_
 
+#include "ir/graph/FerruleDialect.h"
+#include "ir/plan/PlanDialect.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

@@ -187,4 +187,55 @@ def SchedulePass : Pass<"ferrule-schedule", "::mlir::ModuleOp"> {
   }];
 }
 
+def PlanMemoryPass : Pass<"ferrule-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "Gives every value a place and makes plans of the entries";
+  let description = [{
+    **Why.** A run allocates nothing: where each value lies, what is written over what, and in which order kernels run,
+    is decided here once, and can be read and checked before anything is compiled.
+
+    **Before.** Entries hold only read, assign, constant, reshape and dispatch, in the order in which they run.
+    **After.** No function is left. Each is a `ferrule_plan.entry`; the module holds the arena, the constants and the
+    kernels that they use, one kernel for equal dispatches.
+
+    A dispatch writes straight into an output or an assigned variable where that is allowed. It is for a variable if no
+    later dispatch reads the old value, and this one reads it only element for element. What cannot be written in place
+    is copied at the end; an old value that is returned, or assigned to another variable, is copied at the start. In the
+    arena a result takes the bytes of an operand of its size that dies there and is read element for element (an alias
+    group). The rest is placed by runtime/memory/planner; sizes are the upper bounds of their expressions. The pass
+    then runs each plan symbolically against the graph: every buffer that is read holds the value that is meant.
+
+    ```mlir
+    func.func @step(%x {ferrule.name = "x"})              ferrule_plan.entry @step("x" : ...) -> () ... {
+      %w = ferrule.read @w                                  %x = ferrule_plan.buffer input 0 ...
+      %n = ferrule.dispatch(%a = %w, %b = %x) { sub }  =>   %w = ferrule_plan.buffer variable @w ...
+      ferrule.assign @w, %n                                 ferrule_plan.call @sub.0 outs(%w) ins(%w, %x)
+    }                                                     }
+    ```
+  }];
+  let options = [
+    Option<"inPlace", "in-place", "bool", "true", "Off: no result takes an operand's bytes; results stay the same">,
+    Option<"searchSteps", "search-steps", "uint64_t", "20000000", "Work allowed to the search for a smaller arena">
+  ];
+  let dependentDialects = ["::mlir::ferrule::FerruleDialect", "::mlir::ferrule::plan::FerrulePlanDialect"];
+}
+
+def VerifyPlanPass : Pass<"ferrule-verify-plan", "::mlir::ModuleOp"> {
+  let summary = "Checks plans without knowing how they were made";
+  let description = [{
+    **Why.** A wrong plan is a wrong result at some sizes only. This is the border between the passes and code
+    generation.
+
+    **After.** Of each entry: arena buffers that are live together share no bytes outside an alias group, and all end
+    before the peak (runtime/memory/planner/validator.h, which shares no code with the planner). Every buffer that an
+    instruction reads was written before it, and none of its bytes since by another buffer. A call that writes over
+    bytes that it reads does so element for element. Every output is written.
+
+    ```mlir
+    ferrule_plan.call @exp.0 outs(%a) ins(%x)     // a lies at 0
+    ferrule_plan.call @exp.0 outs(%b) ins(%x)     // b too: "a" was overwritten, says the next line's error
+    ferrule_plan.call @add.1 outs(%y) ins(%a, %b)
+    ```
+  }];
+}
+
 #endif // FERRULE_PASSES_PASSES_TD

@@ -6,7 +6,7 @@
 
 using namespace mlir;
 
-// "memory" is not a pass over the graph but is switched with the same option: see codegen/Compiler.h.
+// Without "memory" values still get places, but none is written over another.
 static constexpr llvm::StringRef optionalPasses[] = {"simplify", "fold", "prune", "fuse", "schedule", "memory"};
 
 llvm::ArrayRef<llvm::StringRef> mlir::ferrule::getOptionalPasses() { return optionalPasses; }
@@ -48,4 +48,12 @@ void mlir::ferrule::buildGraphPipeline(OpPassManager &manager, const std::vector
   manager.addPass(createFusePass(fuse));
   if (isOn("schedule"))
     manager.addPass(createSchedulePass());
+}
+
+void mlir::ferrule::buildPlanPipeline(OpPassManager &manager, const std::vector<std::string> &disabled) {
+  PlanMemoryPassOptions memory;
+  memory.inPlace = !llvm::is_contained(disabled, "memory");
+  manager.addPass(createPlanMemoryPass(memory));
+  // The border to code generation, which trusts the plan.
+  manager.addPass(createVerifyPlanPass());
 }

@@ -1,4 +1,4 @@
-// The order of the passes over the graph.
+// The order of the passes.
 #ifndef FERRULE_PASSES_PIPELINES_H_
 #define FERRULE_PASSES_PIPELINES_H_
 
@@ -14,6 +14,9 @@ llvm::ArrayRef<llvm::StringRef> getOptionalPasses();
 
 /// From what the frontend recorded to ordered dispatches. `disabled` names optional passes.
 void buildGraphPipeline(OpPassManager &manager, const std::vector<std::string> &disabled);
+
+/// From ordered dispatches to verified plans (ir/plan).
+void buildPlanPipeline(OpPassManager &manager, const std::vector<std::string> &disabled);
 
 } // namespace mlir::ferrule
 

@@ -36,26 +36,25 @@ namespace {
 
 class EntryEmitter {
 public:
-  EntryEmitter(func::FuncOp function, const EntryPlan &plan, const ::ferrule::DimConstraints &constraints,
-               KernelTable &kernels, LocationTable &locations)
-      : function(function), plan(plan), constraints(constraints), kernels(kernels), locations(locations) {}
+  EntryEmitter(plan::EntryOp plan, const PlanNumbers &numbers, LocationTable &locations)
+      : plan(plan), numbers(numbers), locations(locations) {}
 
   FailureOr<EntryDescription> run() {
-    entry.name = function.getName().str();
-    if (auto signature = function->getAttrOfType<StringAttr>("ferrule.signature"))
-      entry.signature = signature.getValue().str();
+    entry.name = plan.getSymName().str();
+    entry.signature = plan.getSignature().str();
     emitDims();
-    emitTensors();
+    entry.inputs = describe(plan.getInputNames(), plan.getInputTypes());
+    entry.outputs = describe(plan.getOutputNames(), plan.getOutputTypes());
     emitEqualities();
-    emitBuffers();
-    if (failed(emitInstructions()))
-      return failure();
+    for (plan::BufferOp buffer : plan.getBuffers())
+      emitBuffer(buffer);
+    emitInstructions();
     if (!unboundDim.empty())
-      return function.emitError() << "entry " << entry.name << ": the dim " << unboundDim
-                                  << " is not in the shape of any input, so a run cannot know its value";
-    entry.peak_bytes = plan.peakBytes;
-    entry.lower_bound_bytes = plan.lowerBoundBytes;
-    entry.naive_bytes = plan.naiveBytes;
+      return plan.emitError() << "entry " << entry.name << ": the dim " << unboundDim
+                              << " is not in the shape of any input, so a run cannot know its value";
+    entry.peak_bytes = plan.getPeakBytes();
+    entry.lower_bound_bytes = plan.getLowerBoundBytes();
+    entry.naive_bytes = plan.getNaiveBytes();
     return std::move(entry);
   }
 
@@ -70,127 +69,118 @@ private:
 
   uint32_t emitExpression(const DimExpr &expression) {
     using ::ferrule::DimOperation;
-    return expression.fold<uint32_t>(
-        [&](int64_t value) { return addNode({ExpressionKind::kConstant, 0, 0, value}); },
-        [&](const std::string &name) {
-          auto it = dimNumbers.find(name);
-          if (it == dimNumbers.end()) {
-            unboundDim = name;
-            return addNode({ExpressionKind::kConstant, 0, 0, 0});
-          }
-          return addNode({ExpressionKind::kDim, 0, 0, int64_t(it->second)});
-        },
-        [&](DimOperation operation, uint32_t left, uint32_t right) {
-          static constexpr ExpressionKind kinds[] = {
-              ExpressionKind::kAdd,         ExpressionKind::kSubtract, ExpressionKind::kMultiply,
-              ExpressionKind::kFloorDivide, ExpressionKind::kModulo,   ExpressionKind::kMinimum,
-              ExpressionKind::kMaximum};
-          return addNode({kinds[unsigned(operation)], left, right, 0});
-        });
+    return expression.fold<uint32_t>([&](int64_t value) { return addNode({ExpressionKind::kConstant, 0, 0, value}); },
+                                     [&](const std::string &name) {
+                                       auto it = dimNumbers.find(name);
+                                       if (it == dimNumbers.end()) {
+                                         unboundDim = name;
+                                         return addNode({ExpressionKind::kConstant, 0, 0, 0});
+                                       }
+                                       return addNode({ExpressionKind::kDim, 0, 0, int64_t(it->second)});
+                                     },
+                                     [&](DimOperation operation, uint32_t left, uint32_t right) {
+                                       static constexpr ExpressionKind kinds[] = {
+                                           ExpressionKind::kAdd,      ExpressionKind::kSubtract,
+                                           ExpressionKind::kMultiply, ExpressionKind::kFloorDivide,
+                                           ExpressionKind::kModulo,   ExpressionKind::kMinimum,
+                                           ExpressionKind::kMaximum};
+                                       return addNode({kinds[unsigned(operation)], left, right, 0});
+                                     });
   }
 
-  /// Dims are bound by the inputs, in the order in which they first occur there.
   void emitDims() {
-    for (BlockArgument argument : function.getArguments())
-      for (const DimExpr &dim : getDims(argument)) {
-        std::set<std::string> names;
-        dim.collectDims(names);
-        for (const std::string &name : names) {
-          if (!dimNumbers.try_emplace(name, entry.dims.size()).second)
-            continue;
-          ::ferrule::DimRange range = constraints.getRange(name);
-          entry.dims.push_back({name, range.min, range.max, range.multipleOf});
-        }
-      }
+    for (Attribute attribute : plan.getDims()) {
+      auto dim = cast<plan::DimAttr>(attribute);
+      dimNumbers[dim.getName().str()] = entry.dims.size();
+      entry.dims.push_back({dim.getName().str(), dim.getMin(), dim.getMax(), dim.getMultipleOf()});
+    }
   }
 
-  TensorDescription describe(Value value, StringAttr name) {
-    TensorDescription tensor;
-    tensor.name = name ? name.getValue().str() : "";
-    auto type = cast<RankedTensorType>(value.getType());
-    tensor.dtype = describeDataType(type.getElementType());
-    for (const DimExpr &dim : getDims(type))
-      tensor.shape.push_back(emitExpression(dim));
-    return tensor;
-  }
-
-  void emitTensors() {
-    for (BlockArgument argument : function.getArguments())
-      entry.inputs.push_back(
-          describe(argument, function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ferrule.name")));
-    auto ret = cast<func::ReturnOp>(function.getBody().front().getTerminator());
-    for (auto [index, value] : llvm::enumerate(ret.getOperands()))
-      entry.outputs.push_back(describe(value, function.getResultAttrOfType<StringAttr>(index, "ferrule.name")));
+  std::vector<TensorDescription> describe(ArrayAttr names, ArrayAttr types) {
+    std::vector<TensorDescription> tensors;
+    for (auto [name, attribute] : llvm::zip(names, types)) {
+      auto type = cast<RankedTensorType>(cast<TypeAttr>(attribute).getValue());
+      TensorDescription &tensor = tensors.emplace_back();
+      tensor.name = cast<StringAttr>(name).getValue().str();
+      tensor.dtype = describeDataType(type.getElementType());
+      for (const DimExpr &dim : getDims(type))
+        tensor.shape.push_back(emitExpression(dim));
+    }
+    return tensors;
   }
 
   void emitEqualities() {
-    for (auto &[left, right] : constraints.getEqualities()) {
-      std::set<std::string> names;
-      left.collectDims(names);
-      right.collectDims(names);
-      if (llvm::all_of(names, [&](const std::string &name) { return dimNumbers.count(name) != 0; }))
-        entry.equalities.push_back({emitExpression(left), emitExpression(right), locations.add(function.getLoc())});
+    for (Attribute attribute : plan.getEqualities()) {
+      ArrayRef<DimExpr> sides = cast<DimsAttr>(attribute).getDims();
+      uint32_t left = emitExpression(sides[0]), right = emitExpression(sides[1]);
+      entry.equalities.push_back({left, right, locations.add(plan.getLoc())});
     }
   }
 
-  void emitBuffers() {
-    for (const PlannedBuffer &buffer : plan.buffers) {
-      BufferDescription description;
-      description.storage = Storage(unsigned(buffer.storage));
-      description.index = buffer.index;
-      description.offset = buffer.offset;
-      description.size = emitExpression(buffer.bytes);
-      description.planned_size = buffer.plannedBytes;
-      description.begin = buffer.begin;
-      description.end = buffer.end;
-      description.alias_group = buffer.aliasGroup;
-      description.debug_name = buffer.name;
-      entry.buffers.push_back(description);
+  uint32_t getIndex(plan::BufferOp buffer) const {
+    switch (buffer.getStorage()) {
+    case plan::Storage::Arena:
+      return numbers.arenas.lookup(*buffer.getSymbol());
+    case plan::Storage::Variable:
+      return numbers.variables.lookup(*buffer.getSymbol());
+    case plan::Storage::Constant:
+      return numbers.constants.lookup(*buffer.getSymbol());
+    case plan::Storage::Input:
+    case plan::Storage::Output:
+      return *buffer.getNumber();
     }
+    llvm_unreachable("every storage is listed");
   }
 
-  LogicalResult emitInstructions() {
+  void emitBuffer(plan::BufferOp buffer) {
+    BufferDescription description;
+    description.storage = Storage(unsigned(buffer.getStorage()));
+    description.index = getIndex(buffer);
+    description.offset = buffer.getOffset();
+    description.size = emitExpression(buffer.getBytes());
+    description.planned_size = buffer.getPlannedSize();
+    description.begin = buffer.getBegin();
+    description.end = buffer.getEnd();
+    description.alias_group = buffer.getAliasGroup();
+    description.debug_name = buffer.getName().str();
+    bufferNumbers[buffer] = entry.buffers.size();
+    entry.buffers.push_back(description);
+  }
+
+  void emitInstructions() {
     BlockDescription block;
     std::set<uint32_t> assigned;
     uint32_t zero = emitExpression(DimExpr(0));
-    for (const PlannedInstruction &planned : plan.instructions) {
+    for (Operation *op : plan.getInstructions()) {
       InstructionDescription instruction;
-      for (unsigned operand : planned.operands)
-        instruction.operands.push_back({operand, zero});
-      instruction.location = locations.add(planned.location);
-      if (!planned.dispatch) {
+      for (Value operand : op->getOperands())
+        instruction.operands.push_back({bufferNumbers.at(operand), zero});
+      instruction.location = locations.add(op->getLoc());
+      if (auto call = dyn_cast<plan::CallOp>(op)) {
+        instruction.kernel = numbers.kernels.lookup(call.getKernel());
+        instruction.output_count = call.getOutputs().size();
+        for (const DimExpr &dim : call.getDims()->getDims())
+          instruction.dims.push_back(emitExpression(dim));
+        instruction.tiles = emitExpression(call.getTiles()->getDims().front());
+      } else {
         instruction.kind = InstructionDescription::Kind::kCopy;
         instruction.output_count = 1;
-        instruction.byte_size = emitExpression(planned.bytes);
-      } else {
-        FailureOr<unsigned> kernel = kernels.getKernel(planned.dispatch);
-        if (failed(kernel))
-          return failure();
-        const KernelSpec &spec = kernels.getKernels()[*kernel];
-        instruction.kernel = *kernel;
-        instruction.output_count = spec.outputCount;
-        for (const DimExpr &dim : spec.dims)
-          instruction.dims.push_back(emitExpression(dim));
-        instruction.tiles = emitExpression(spec.tiles);
+        instruction.byte_size = emitExpression(cast<plan::CopyOp>(op).getBytes());
       }
-      for (unsigned output = 0; output < instruction.output_count; ++output) {
-        const PlannedBuffer &buffer = plan.buffers[planned.operands[output]];
-        if (buffer.storage == BufferStorage::Variable)
-          assigned.insert(buffer.index);
-      }
+      for (Value output : op->getOperands().take_front(instruction.output_count))
+        if (plan::getBuffer(output).getStorage() == plan::Storage::Variable)
+          assigned.insert(getIndex(plan::getBuffer(output)));
       block.instructions.push_back(std::move(instruction));
     }
     entry.assigned_variables.assign(assigned.begin(), assigned.end());
     entry.blocks.push_back(std::move(block));
-    return success();
   }
 
-  func::FuncOp function;
-  const EntryPlan &plan;
-  const ::ferrule::DimConstraints &constraints;
-  KernelTable &kernels;
+  plan::EntryOp plan;
+  const PlanNumbers &numbers;
   LocationTable &locations;
   EntryDescription entry;
+  DenseMap<Value, uint32_t> bufferNumbers;
   std::string unboundDim;
   std::map<std::string, uint32_t> dimNumbers;
   std::map<std::tuple<ExpressionKind, uint32_t, uint32_t, int64_t>, uint32_t> expressionNumbers;
@@ -198,8 +188,7 @@ private:
 
 } // namespace
 
-FailureOr<EntryDescription> mlir::ferrule::emitEntry(func::FuncOp entry, const EntryPlan &plan,
-                                                     const ::ferrule::DimConstraints &constraints,
-                                                     KernelTable &kernels, LocationTable &locations) {
-  return EntryEmitter(entry, plan, constraints, kernels, locations).run();
+FailureOr<EntryDescription> mlir::ferrule::emitEntry(plan::EntryOp entry, const PlanNumbers &numbers,
+                                                     LocationTable &locations) {
+  return EntryEmitter(entry, numbers, locations).run();
 }

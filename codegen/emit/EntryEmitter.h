@@ -2,8 +2,7 @@
 #ifndef FERRULE_CODEGEN_EMIT_ENTRYEMITTER_H
 #define FERRULE_CODEGEN_EMIT_ENTRYEMITTER_H
 
-#include "codegen/emit/KernelTable.h"
-#include "passes/memory/MemoryPlan.h"
+#include "ir/plan/PlanOps.h"
 #include "serialize/writer/program_description.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -24,10 +23,15 @@ private:
 
 ::ferrule::serialize::DataTypeDescription describeDataType(Type element);
 
-/// Translates one entry: 1:1 from the plan, with every size as an expression over the entry's dims.
-FailureOr<::ferrule::serialize::EntryDescription>
-emitEntry(func::FuncOp entry, const EntryPlan &plan, const ::ferrule::DimConstraints &constraints,
-          KernelTable &kernels, LocationTable &locations);
+/// The numbers that the schema uses for what the plan names.
+struct PlanNumbers {
+  llvm::StringMap<unsigned> variables, constants, kernels, arenas;
+};
+
+/// Translates one entry: 1:1 from the plan, with every size as an expression over the entry's dims. Its calls must have
+/// their dims and tiles.
+FailureOr<::ferrule::serialize::EntryDescription> emitEntry(plan::EntryOp entry, const PlanNumbers &numbers,
+                                                            LocationTable &locations);
 
 } // namespace mlir::ferrule
 

@@ -1,4 +1,4 @@
-//===- KernelTable.cpp - One kernel for equal dispatches ------------------===//
+//===- KernelTable.cpp - The kernels of a program -------------------------===//
 
 #include "codegen/emit/KernelTable.h"
 
@@ -11,7 +11,6 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <optional>
 #include <thread>
 
 using namespace mlir;
@@ -21,56 +20,21 @@ KernelTable::KernelTable(MLIRContext *context) : module(ModuleOp::create(Unknown
   context->loadDialect<LLVM::LLVMDialect>();
 }
 
-/// The body's text, with the inputs' names in order: what a kernel is, without where it is called.
-static std::string describeStructure(DispatchOp dispatch) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  OpPrintingFlags flags;
-  flags.useLocalScope().printGenericOpForm().elideLargeElementsAttrs();
-  for (BlockArgument argument : dispatch.getBodyBlock().getArguments())
-    stream << argument.getType() << ",";
-  DenseMap<Value, unsigned> numbers;
-  for (BlockArgument argument : dispatch.getBodyBlock().getArguments())
-    numbers[argument] = numbers.size();
-  for (Operation &op : dispatch.getBodyBlock()) {
-    stream << ";" << op.getName() << "(";
-    for (Value operand : op.getOperands())
-      stream << numbers.at(operand) << ",";
-    stream << ")" << op.getAttrDictionary();
-    for (Value result : op.getResults()) {
-      stream << result.getType();
-      numbers[result] = numbers.size();
-    }
+LogicalResult KernelTable::emitKernels(ModuleOp plan) {
+  for (auto kernel : plan.getOps<plan::KernelOp>()) {
+    FailureOr<KernelSpec> spec = emitKernel(*module, kernel.getDispatch(), kernel.getSymName());
+    if (failed(spec))
+      return failure();
+    numbers[kernel.getSymName()] = kernels.size();
+    kernels.push_back(*spec);
   }
-  return text;
-}
-
-/// What a kernel is called in profiles: the first op that stands for it.
-static StringRef getTitle(DispatchOp dispatch) {
-  StringRef title = "copy";
-  for (Operation &op : dispatch.getBodyBlock()) {
-    auto interface = dyn_cast<FerruleOpInterface>(&op);
-    if (!interface || isa<YieldOp>(op))
-      continue;
-    LoweringKind kind = interface.getLoweringKind();
-    if (kind == LoweringKind::Elementwise)
-      title = op.getName().stripDialect();
-    else if (kind != LoweringKind::Shape && kind != LoweringKind::Constant)
-      return op.getName().stripDialect();
-  }
-  return title;
-}
-
-FailureOr<unsigned> KernelTable::getKernel(DispatchOp dispatch) {
-  auto [it, inserted] = byStructure.try_emplace(describeStructure(dispatch), kernels.size());
-  if (!inserted)
-    return it->second;
-  std::string name = (getTitle(dispatch) + "." + Twine(kernels.size())).str();
-  FailureOr<KernelSpec> kernel = emitKernel(*module, dispatch, name);
-  if (failed(kernel))
-    return failure();
-  kernels.push_back(*kernel);
-  return kernels.size() - 1;
+  MLIRContext *context = plan.getContext();
+  plan.walk([&](plan::CallOp call) {
+    const KernelSpec &spec = kernels[getNumber(call.getKernel())];
+    call.setDimsAttr(DimsAttr::get(context, spec.dims));
+    call.setTilesAttr(DimsAttr::get(context, spec.tiles));
+  });
+  return success();
 }
 
 FailureOr<std::vector<CodeImage>> KernelTable::compile(ArrayRef<const CpuTarget *> targets, int threads,

@@ -1,23 +1,26 @@
-//===- KernelTable.h - One kernel for equal dispatches --------*- C++ -*-===//
+//===- KernelTable.h - The kernels of a program ------- --------*- C++ -*-===//
 #ifndef FERRULE_CODEGEN_EMIT_KERNELTABLE_H
 #define FERRULE_CODEGEN_EMIT_KERNELTABLE_H
 
 #include "codegen/common/KernelEmitter.h"
 #include "codegen/emit/CodeImage.h"
+#include "ir/plan/PlanOps.h"
 
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace mlir::ferrule {
 
-/// The kernels of a program. Dispatches whose bodies read the same share one.
+/// The kernels of a program, in the order in which the plan's module holds them.
 class KernelTable {
 public:
   explicit KernelTable(MLIRContext *context);
 
-  /// The number of the kernel that computes `dispatch`; emits it if it is new.
-  FailureOr<unsigned> getKernel(DispatchOp dispatch);
+  /// Emits every `ferrule_plan.kernel` of `plan`, and gives each call the dims and tiles that its kernel asks for.
+  LogicalResult emitKernels(ModuleOp plan);
 
+  /// The number of a kernel of the plan.
+  unsigned getNumber(StringRef kernel) const { return numbers.lookup(kernel); }
   ArrayRef<KernelSpec> getKernels() const { return kernels; }
 
   /// Machine code of all kernels for each target, `threads` targets at a time. On failure `error` says why.
@@ -26,7 +29,7 @@ public:
 private:
   OwningOpRef<ModuleOp> module;
   SmallVector<KernelSpec> kernels;
-  llvm::StringMap<unsigned> byStructure;
+  llvm::StringMap<unsigned> numbers;
 };
 
 } // namespace mlir::ferrule

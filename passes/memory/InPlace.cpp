@@ -25,9 +25,8 @@ static bool isReadElementwise(Value value, DenseSet<Value> &visited) {
 bool mlir::ferrule::canShareStorage(DispatchOp dispatch, unsigned result, unsigned input) {
   Value argument = dispatch.getBodyBlock().getArgument(input);
   Value yielded = dispatch.getYielded()[result];
-  if (getDims(argument) != getDims(yielded) ||
-      cast<RankedTensorType>(argument.getType()).getElementTypeBitWidth() !=
-          cast<RankedTensorType>(yielded.getType()).getElementTypeBitWidth())
+  if (getDims(argument) != getDims(yielded) || cast<RankedTensorType>(argument.getType()).getElementTypeBitWidth() !=
+                                                   cast<RankedTensorType>(yielded.getType()).getElementTypeBitWidth())
     return false;
   DenseSet<Value> visited;
   return isReadElementwise(argument, visited);

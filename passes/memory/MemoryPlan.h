@@ -1,9 +1,11 @@
-// The memory pass: every value of an entry gets a place, every dispatch becomes an instruction over buffers.
+// What the memory pass is made of: placing an entry's values (PlanMemory.cpp), deciding what may be written in place
+// (InPlace.cpp), kernels shared by equal dispatches (KernelOutliner.h), and the check of the result (VerifyPlan.h).
 #ifndef FERRULE_PASSES_MEMORY_MEMORYPLAN_H_
 #define FERRULE_PASSES_MEMORY_MEMORYPLAN_H_
 
 #include "ir/dims/DimConstraints.h"
 #include "ir/graph/Dispatch.h"
+#include "ir/plan/PlanOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -12,13 +14,12 @@
 
 namespace mlir::ferrule {
 
-/// Where a buffer lives; the same list as in the artifact's schema.
-enum class BufferStorage { Arena, Variable, Constant, Input, Output };
-
 struct PlannedBuffer {
-  BufferStorage storage = BufferStorage::Arena;
-  /// Of the variable, constant, input or output; 0 for the arena.
+  plan::Storage storage = plan::Storage::Arena;
+  /// Of the input or output.
   unsigned index = 0;
+  /// A constant's value.
+  ElementsAttr constant;
   uint64_t offset = 0;
   DimExpr bytes;
   /// The most that `bytes` can be over the whole range of the dims.
@@ -27,6 +28,7 @@ struct PlannedBuffer {
   unsigned begin = 0, end = 0;
   /// Buffers with the same number above zero share storage on purpose.
   unsigned aliasGroup = 0;
+  /// A variable's symbol; else for people.
   std::string name;
 };
 
@@ -36,6 +38,8 @@ struct PlannedInstruction {
   /// Buffers of the results, then of the inputs.
   SmallVector<unsigned> operands;
   DimExpr bytes;
+  /// What a copy moves.
+  Value value;
   Location location;
 };
 
@@ -52,12 +56,13 @@ struct MemoryOptions {
   uint64_t searchSteps = 20'000'000;
 };
 
-/// Plans `entry`, a function of dispatches. `variableIndex` and `constantIndex` number the program's variables and
-/// constants. Fails with an error at the entry if a dim that sizes a buffer has no upper bound.
+/// Plans `entry`, a function of dispatches. Fails with an error at the entry if a dim that sizes a buffer has no upper
+/// bound.
 FailureOr<EntryPlan> planMemory(func::FuncOp entry, const ::ferrule::DimConstraints &constraints,
-                                llvm::function_ref<unsigned(StringRef)> variableIndex,
-                                llvm::function_ref<unsigned(ElementsAttr)> constantIndex,
                                 const MemoryOptions &options);
+
+/// The value whose bytes `value` is: looks through reshapes, which move nothing.
+Value getStoredValue(Value value);
 
 /// Whether result `result` of `dispatch` may be written over input `input`: every element of the input is read only
 /// where the result's element of the same number is computed.

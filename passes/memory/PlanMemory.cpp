@@ -10,26 +10,25 @@
 using namespace mlir;
 using namespace mlir::ferrule;
 
+using plan::Storage;
+
+Value mlir::ferrule::getStoredValue(Value value) {
+  while (auto reshape = value.getDefiningOp<ReshapeOp>())
+    value = reshape.getX();
+  return value;
+}
+
 namespace {
 
 class MemoryPlanner {
 public:
-  MemoryPlanner(func::FuncOp entry, const ::ferrule::DimConstraints &constraints,
-                llvm::function_ref<unsigned(StringRef)> variableIndex,
-                llvm::function_ref<unsigned(ElementsAttr)> constantIndex, const MemoryOptions &options)
-      : entry(entry), constraints(constraints), variableIndex(variableIndex), constantIndex(constantIndex),
-        options(options) {}
+  MemoryPlanner(func::FuncOp entry, const ::ferrule::DimConstraints &constraints, const MemoryOptions &options)
+      : entry(entry), constraints(constraints), options(options) {}
 
   FailureOr<EntryPlan> run();
 
 private:
-  /// The value whose bytes `value` is: looks through reshapes.
-  static Value getRoot(Value value) {
-    while (auto reshape = value.getDefiningOp<ReshapeOp>())
-      value = reshape.getX();
-    return value;
-  }
-  unsigned addBuffer(BufferStorage storage, unsigned index, Value value, StringRef name);
+  unsigned addBuffer(Storage storage, unsigned index, Value value, StringRef name);
   FailureOr<uint64_t> getPlannedBytes(const DimExpr &bytes);
   void createLeafBuffers();
   void bindAssigns();
@@ -43,8 +42,6 @@ private:
 
   func::FuncOp entry;
   const ::ferrule::DimConstraints &constraints;
-  llvm::function_ref<unsigned(StringRef)> variableIndex;
-  llvm::function_ref<unsigned(ElementsAttr)> constantIndex;
   MemoryOptions options;
 
   EntryPlan plan;
@@ -57,7 +54,7 @@ private:
   bool hasError = false;
 };
 
-unsigned MemoryPlanner::addBuffer(BufferStorage storage, unsigned index, Value value, StringRef name) {
+unsigned MemoryPlanner::addBuffer(Storage storage, unsigned index, Value value, StringRef name) {
   PlannedBuffer buffer;
   buffer.storage = storage;
   buffer.index = index;
@@ -83,26 +80,25 @@ FailureOr<uint64_t> MemoryPlanner::getPlannedBytes(const DimExpr &bytes) {
 void MemoryPlanner::createLeafBuffers() {
   for (BlockArgument argument : entry.getArguments()) {
     auto name = entry.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ferrule.name");
-    bufferOf[argument] =
-        addBuffer(BufferStorage::Input, argument.getArgNumber(), argument, name ? name.getValue() : "");
+    bufferOf[argument] = addBuffer(Storage::Input, argument.getArgNumber(), argument, name ? name.getValue() : "");
   }
   for (Operation &op : entry.getBody().front()) {
     if (auto read = dyn_cast<ReadOp>(op)) {
       auto [it, inserted] = variableBuffer.try_emplace(read.getVariable(), 0);
       if (inserted)
-        it->second = addBuffer(BufferStorage::Variable, variableIndex(read.getVariable()), read.getResult(),
-                               read.getVariable());
+        it->second = addBuffer(Storage::Variable, 0, read.getResult(), read.getVariable());
       bufferOf[read.getResult()] = it->second;
     } else if (auto constant = dyn_cast<ConstantOp>(op)) {
-      bufferOf[constant.getResult()] =
-          addBuffer(BufferStorage::Constant, constantIndex(constant.getValue()), constant.getResult(), "constant");
+      unsigned buffer = addBuffer(Storage::Constant, 0, constant.getResult(), "constant");
+      plan.buffers[buffer].constant = constant.getValue();
+      bufferOf[constant.getResult()] = buffer;
     } else if (auto assign = dyn_cast<AssignOp>(op)) {
       assigns[assign.getVariable()] = assign;
     }
   }
   for (auto &[name, assign] : assigns)
     if (auto [it, inserted] = variableBuffer.try_emplace(name, 0); inserted)
-      it->second = addBuffer(BufferStorage::Variable, variableIndex(name), assign.getValue(), name);
+      it->second = addBuffer(Storage::Variable, 0, assign.getValue(), name);
 }
 
 /// Position in the block: instructions run in block order.
@@ -139,7 +135,7 @@ bool MemoryPlanner::canUpdateInPlace(AssignOp assign, OpResult producer) {
 
 void MemoryPlanner::bindAssigns() {
   for (auto &[name, assign] : assigns) {
-    Value root = getRoot(assign.getValue());
+    Value root = getStoredValue(assign.getValue());
     unsigned target = variableBuffer.lookup(name);
     if (bufferOf.contains(root) && bufferOf[root] == target)
       continue; // Assigned its own old value.
@@ -149,7 +145,7 @@ void MemoryPlanner::bindAssigns() {
       destination[root] = target;
       continue;
     }
-    lateCopies.push_back(PlannedInstruction{{}, {target, 0}, plan.buffers[target].bytes, assign.getLoc()});
+    lateCopies.push_back(PlannedInstruction{{}, {target, 0}, plan.buffers[target].bytes, root, assign.getLoc()});
   }
 }
 
@@ -158,9 +154,9 @@ void MemoryPlanner::bindOutputs() {
   auto ret = cast<func::ReturnOp>(entry.getBody().front().getTerminator());
   for (auto [index, value] : llvm::enumerate(ret.getOperands())) {
     auto name = entry.getResultAttrOfType<StringAttr>(index, "ferrule.name");
-    unsigned output = addBuffer(BufferStorage::Output, index, value, name ? name.getValue() : "");
-    Value root = getRoot(value);
-    PlannedInstruction copy{{}, {output, 0}, plan.buffers[output].bytes, ret.getLoc()};
+    unsigned output = addBuffer(Storage::Output, index, value, name ? name.getValue() : "");
+    Value root = getStoredValue(value);
+    PlannedInstruction copy{{}, {output, 0}, plan.buffers[output].bytes, root, ret.getLoc()};
     if (bufferOf.contains(root)) {
       copy.operands[1] = bufferOf[root];
       earlyCopies.push_back(copy);
@@ -177,18 +173,18 @@ void MemoryPlanner::createDispatchInstructions() {
   for (PlannedInstruction &copy : earlyCopies)
     plan.instructions.push_back(copy);
   for (DispatchOp dispatch : entry.getBody().front().getOps<DispatchOp>()) {
-    PlannedInstruction instruction{dispatch, {}, {}, dispatch.getLoc()};
+    PlannedInstruction instruction{dispatch, {}, {}, {}, dispatch.getLoc()};
     for (Value result : dispatch.getResults()) {
       auto bound = destination.find(result);
       unsigned buffer = bound != destination.end()
                             ? bound->second
-                            : addBuffer(BufferStorage::Arena, 0, result,
+                            : addBuffer(Storage::Arena, 0, result,
                                         dispatch.getBodyBlock().getOperations().front().getName().stripDialect());
       bufferOf[result] = buffer;
       instruction.operands.push_back(buffer);
     }
     for (Value input : dispatch.getInputs())
-      instruction.operands.push_back(bufferOf.at(getRoot(input)));
+      instruction.operands.push_back(bufferOf.at(getStoredValue(input)));
     plan.instructions.push_back(instruction);
   }
 }
@@ -197,26 +193,18 @@ void MemoryPlanner::createDispatchInstructions() {
 void MemoryPlanner::createFinalCopies() {
   SmallVector<PlannedInstruction> saves;
   for (PlannedInstruction &copy : lateCopies) {
-    const PlannedBuffer &target = plan.buffers[copy.operands[0]];
-    if (target.storage == BufferStorage::Variable) {
-      Value sourceValue;
-      for (auto &[name, assign] : assigns)
-        if (variableBuffer.lookup(name) == copy.operands[0])
-          sourceValue = getRoot(assign.getValue());
-      copy.operands[1] = bufferOf.at(sourceValue);
-      PlannedBuffer &source = plan.buffers[copy.operands[1]];
-      bool overwritten = source.storage == BufferStorage::Variable && isa_and_nonnull<ReadOp>(sourceValue.getDefiningOp()) &&
-                         assigns.contains(cast<ReadOp>(sourceValue.getDefiningOp()).getVariable());
-      if (overwritten) {
-        PlannedBuffer saved = source;
-        saved.storage = BufferStorage::Arena;
-        saved.index = 0;
-        plan.buffers.push_back(saved);
-        unsigned index = plan.buffers.size() - 1;
-        saves.push_back(PlannedInstruction{{}, {index, copy.operands[1]}, copy.bytes, copy.location});
-        copy.operands[1] = index;
-      }
-    }
+    if (plan.buffers[copy.operands[0]].storage != Storage::Variable)
+      continue;
+    copy.operands[1] = bufferOf.at(copy.value);
+    auto read = copy.value.getDefiningOp<ReadOp>();
+    if (!read || !assigns.contains(read.getVariable()))
+      continue;
+    PlannedBuffer saved = plan.buffers[copy.operands[1]];
+    saved.storage = Storage::Arena;
+    plan.buffers.push_back(saved);
+    unsigned index = plan.buffers.size() - 1;
+    saves.push_back(PlannedInstruction{{}, {index, copy.operands[1]}, copy.bytes, copy.value, copy.location});
+    copy.operands[1] = index;
   }
   plan.instructions.insert(plan.instructions.begin(), saves.begin(), saves.end());
   plan.instructions.insert(plan.instructions.end(), lateCopies.begin(), lateCopies.end());
@@ -246,13 +234,13 @@ void MemoryPlanner::shareStorage() {
     DenseSet<unsigned> taken;
     for (unsigned result = 0; result < results; ++result) {
       PlannedBuffer &target = plan.buffers[instruction.operands[result]];
-      if (target.storage != BufferStorage::Arena)
+      if (target.storage != Storage::Arena)
         continue;
       for (unsigned input = 0; input < instruction.dispatch.getInputs().size(); ++input) {
         unsigned operand = instruction.operands[results + input];
         PlannedBuffer &source = plan.buffers[operand];
         bool onlyUse = llvm::count(ArrayRef<unsigned>(instruction.operands).drop_front(results), operand) == 1;
-        if (source.storage != BufferStorage::Arena || source.end != time || source.bytes != target.bytes || !onlyUse ||
+        if (source.storage != Storage::Arena || source.end != time || source.bytes != target.bytes || !onlyUse ||
             taken.contains(operand) || !canShareStorage(instruction.dispatch, result, input))
           continue;
         taken.insert(operand);
@@ -271,7 +259,7 @@ LogicalResult MemoryPlanner::place() {
   std::vector<SmallVector<unsigned>> members;
   DenseMap<unsigned, unsigned> intervalOfGroup;
   for (auto [index, buffer] : llvm::enumerate(plan.buffers)) {
-    if (buffer.storage != BufferStorage::Arena)
+    if (buffer.storage != Storage::Arena)
       continue;
     if (buffer.aliasGroup != 0) {
       auto [it, inserted] = intervalOfGroup.try_emplace(buffer.aliasGroup, intervals.size());
@@ -323,8 +311,6 @@ FailureOr<EntryPlan> MemoryPlanner::run() {
 } // namespace
 
 FailureOr<EntryPlan> mlir::ferrule::planMemory(func::FuncOp entry, const ::ferrule::DimConstraints &constraints,
-                                               llvm::function_ref<unsigned(StringRef)> variableIndex,
-                                               llvm::function_ref<unsigned(ElementsAttr)> constantIndex,
                                                const MemoryOptions &options) {
-  return MemoryPlanner(entry, constraints, variableIndex, constantIndex, options).run();
+  return MemoryPlanner(entry, constraints, options).run();
 }

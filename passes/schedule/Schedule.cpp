@@ -106,14 +106,21 @@ private:
       reshape->moveBefore(terminator);
     };
     SmallVector<Operation *> ends;
-    for (Operation &op : function.getBody().front())
+    SmallVector<ReshapeOp> reshapes;
+    for (Operation &op : function.getBody().front()) {
       if (isa<AssignOp>(op))
         ends.push_back(&op);
+      if (auto reshape = dyn_cast<ReshapeOp>(op))
+        reshapes.push_back(reshape);
+    }
     for (uint32_t index : order) {
       for (Value input : dispatches[index].getInputs())
         placeReshape(placeReshape, input);
       dispatches[index]->moveBefore(terminator);
     }
+    // One that nobody reads must not be left before what it reads.
+    for (ReshapeOp reshape : reshapes)
+      placeReshape(placeReshape, reshape);
     ends.push_back(terminator);
     for (Operation *op : ends) {
       for (Value operand : op->getOperands())
