@@ -14,11 +14,13 @@ struct MatmulCall {
   Value a, b;
   DimExpr aRowStride, aInnerStride, bPanelStride, bInnerStride, m, n, k;
   bool bPadded = true;
+  /// Matrices of a batch, row-major one after the other.
+  DimExpr batch = 1;
 };
 
 } // namespace
 
-static FailureOr<MatmulCall> describeMatmul(Operation *root) {
+static MatmulCall describeMatmul(Operation *root) {
   MatmulCall call;
   DimExpr width(laneCount);
   if (auto op = dyn_cast<PanelMatmulOp>(root)) {
@@ -38,14 +40,18 @@ static FailureOr<MatmulCall> describeMatmul(Operation *root) {
     return call;
   }
   auto op = cast<MatmulOp>(root);
-  if (op.getType().getRank() != 2)
-    return failure();
   Dims a = getDims(op.getA()), b = getDims(op.getB());
+  DimExpr batch = 1;
+  for (const DimExpr &size : ArrayRef<DimExpr>(a).drop_back(2))
+    batch = batch * size;
+  a.erase(a.begin(), a.end() - 2);
+  b.erase(b.begin(), b.end() - 2);
   bool transposed = op.getTransposeA();
   call = {op.getA(), op.getB(), {}, {}, width, b[1], a[transposed ? 1 : 0], b[1], b[0]};
   call.aRowStride = transposed ? DimExpr(1) : a[1];
   call.aInnerStride = transposed ? a[1] : DimExpr(1);
   call.bPadded = b[1].getConstant().value_or(1) % laneCount == 0;
+  call.batch = batch;
   return call;
 }
 
@@ -54,28 +60,47 @@ LogicalResult KernelEmission::emitContraction(Operation *root) {
   std::string suffix = suffixOf(element, false);
   if (suffix.empty())
     return unsupported(root, describe(element));
-  FailureOr<MatmulCall> call = describeMatmul(root);
-  if (failed(call))
-    return unsupported(root, "rank " + Twine(typeOf(root->getResult(0)).getRank()));
+  MatmulCall call = describeMatmul(root);
   Dims sizes = getDims(root->getResult(0));
   bool panels = isa<PanelOuterOp>(root);
-  LLVM::LLVMFuncOp store = panels ? emitStore({1}, 2, getIdentityIndex(3), sizes, /*panelColumns=*/true)
-                                  : emitStore({0}, 1, getIdentityIndex(2), sizes);
+  bool batched = call.batch != DimExpr(1);
+  unsigned rank = sizes.size();
+  SmallVector<unsigned> rows = llvm::to_vector(llvm::seq<unsigned>(0, rank - 1));
+  LLVM::LLVMFuncOp store =
+      panels ? emitStore({1}, 2, getIdentityIndex(3), sizes, /*panelColumns=*/true)
+             : emitStore(rows, rank - 1, getIdentityIndex(rank), sizes, /*panelColumns=*/false, batched);
   if (!store)
     return failure();
   // Any tile is right on every target; these suit 14x32 and 8x48 registers, and 6x16.
-  std::optional<int64_t> columns = call->n.getConstant();
+  std::optional<int64_t> columns = call.n.getConstant();
   int64_t tilePanels = columns && *columns % 48 == 0 ? 3 : 2;
   int64_t tileRows = tilePanels == 3 ? 48 : 42;
-  spec.tiles = DimExpr::ceilDiv(call->m, DimExpr(tileRows)) *
-               DimExpr::ceilDiv(DimExpr::ceilDiv(call->n, DimExpr(laneCount)), DimExpr(tilePanels));
+  DimExpr tiles = DimExpr::ceilDiv(call.m, DimExpr(tileRows)) *
+                  DimExpr::ceilDiv(DimExpr::ceilDiv(call.n, DimExpr(laneCount)), DimExpr(tilePanels));
+  spec.tiles = call.batch * tiles;
   emitFunction([&](FunctionEmitter &e, Value ctx) {
     auto size = [&](const DimExpr &value) { return context.getSize(e, ctx, value); };
-    e.call("ferrule_matmul" + suffix,
-           {ctx, e.addressOf(store), getInput(e, ctx, call->a), size(call->aRowStride), size(call->aInnerStride),
-            getInput(e, ctx, call->b), size(call->bPanelStride), size(call->bInnerStride), e.index(call->bPadded),
-            size(call->m), size(call->n), size(call->k), e.index(tileRows), e.index(tilePanels), tileBegin(e),
-            tileEnd(e), scratch(e)});
+    auto callSkeleton = [&](Value a, Value b, Value begin, Value end) {
+      e.call("ferrule_matmul" + suffix,
+             {ctx, e.addressOf(store), a, size(call.aRowStride), size(call.aInnerStride), b, size(call.bPanelStride),
+              size(call.bInnerStride), e.index(call.bPadded), size(call.m), size(call.n), size(call.k),
+              e.index(tileRows), e.index(tilePanels), begin, end, scratch(e)});
+    };
+    Value a = getInput(e, ctx, call.a), b = getInput(e, ctx, call.b), begin = tileBegin(e), end = tileEnd(e);
+    if (!batched) {
+      callSkeleton(a, b, begin, end);
+      return Value();
+    }
+    // The tiles of matrix i are [i * tiles, (i + 1) * tiles).
+    Value perMatrix = e.maximum(size(tiles), e.index(1));
+    Value last = e.divide(e.add(end, e.sub(perMatrix, e.index(1))), perMatrix);
+    e.loop(e.divide(begin, perMatrix), last, [&](Value i) {
+      Value first = e.mul(i, perMatrix);
+      context.setRowBase(e, ctx, e.mul(i, size(call.m)));
+      callSkeleton(e.elementPointer(a, element, e.mul(i, size(call.m * call.k))),
+                   e.elementPointer(b, element, e.mul(i, size(call.k * call.n))),
+                   e.maximum(e.sub(begin, first), e.index(0)), e.minimum(e.sub(end, first), perMatrix));
+    });
     return Value();
   });
   return success();

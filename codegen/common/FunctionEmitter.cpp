@@ -91,6 +91,26 @@ Value FunctionEmitter::lessThan(Value x, Value y) {
   return LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::slt, u, v);
 }
 
+Value FunctionEmitter::minimum(Value x, Value y) { return LLVM::SMinOp::create(b, loc, x, y); }
+Value FunctionEmitter::maximum(Value x, Value y) { return LLVM::SMaxOp::create(b, loc, x, y); }
+
+void FunctionEmitter::loop(Value begin, Value end, llvm::function_ref<void(Value)> body) {
+  Region &region = function.getBody();
+  Block *before = b.getInsertionBlock();
+  Block *header = b.createBlock(&region, region.end(), TypeRange{indexType()}, {loc});
+  Block *inside = b.createBlock(&region, region.end());
+  Block *after = b.createBlock(&region, region.end());
+  b.setInsertionPointToEnd(before);
+  LLVM::BrOp::create(b, loc, ValueRange{begin}, header);
+  b.setInsertionPointToEnd(header);
+  Value i = header->getArgument(0);
+  LLVM::CondBrOp::create(b, loc, lessThan(i, end), inside, after);
+  b.setInsertionPointToEnd(inside);
+  body(i);
+  LLVM::BrOp::create(b, loc, ValueRange{add(i, index(1))}, header);
+  b.setInsertionPointToEnd(after);
+}
+
 Value FunctionEmitter::laneMask(Value count) { return lessThan(laneNumbers(), splat(count)); }
 
 Value FunctionEmitter::elementPointer(Value pointer, Type element, Value offset) {

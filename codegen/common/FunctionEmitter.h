@@ -48,6 +48,11 @@ public:
   Value remainder(Value a, Value b);
   Value lessThan(Value a, Value b);
 
+  Value minimum(Value a, Value b);
+  Value maximum(Value a, Value b);
+  /// Runs `body` for begin <= i < end, one after the other.
+  void loop(Value begin, Value end, llvm::function_ref<void(Value i)> body);
+
   /// Lanes below `count`.
   Value laneMask(Value count);
 

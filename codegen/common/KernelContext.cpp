@@ -12,13 +12,21 @@ KernelContext::KernelContext(ModuleOp kernels, DispatchOp dispatch, StringRef na
     : kernels(kernels), dispatch(dispatch), name(name.str()), outputCount(dispatch.getNumResults()),
       inputCount(dispatch.getInputs().size()) {}
 
-// Slot i of the context is 8 bytes: buffers first, then dims.
+// Slot i of the context is 8 bytes: buffers first, then the row base, then dims.
 static Value getSlot(FunctionEmitter &emitter, Value ctx, unsigned slot) {
   return emitter.elementPointer(ctx, emitter.indexType(), emitter.index(slot));
 }
 
 Value KernelContext::getBuffer(FunctionEmitter &emitter, Value ctx, unsigned slot) {
   return emitter.load(emitter.pointerType(), getSlot(emitter, ctx, slot), 8);
+}
+
+Value KernelContext::getRowBase(FunctionEmitter &emitter, Value ctx) {
+  return emitter.load(emitter.indexType(), getSlot(emitter, ctx, getBufferCount()), 8);
+}
+
+void KernelContext::setRowBase(FunctionEmitter &emitter, Value ctx, Value row) {
+  emitter.store(row, getSlot(emitter, ctx, getBufferCount()), 8);
 }
 
 Value KernelContext::getSize(FunctionEmitter &emitter, Value ctx, const DimExpr &size) {
@@ -28,7 +36,7 @@ Value KernelContext::getSize(FunctionEmitter &emitter, Value ctx, const DimExpr 
   unsigned number = it - dims.begin();
   if (it == dims.end())
     dims.push_back(size);
-  return emitter.load(emitter.indexType(), getSlot(emitter, ctx, getBufferCount() + number), 8);
+  return emitter.load(emitter.indexType(), getSlot(emitter, ctx, getDimSlot(number)), 8);
 }
 
 SmallVector<Value> mlir::ferrule::splitIndex(KernelContext &context, FunctionEmitter &emitter, Value ctx, Value linear,

@@ -26,6 +26,11 @@ public:
 
   /// The buffer of slot `slot`, in a function whose context pointer is `ctx`.
   Value getBuffer(FunctionEmitter &emitter, Value ctx, unsigned slot);
+  /// Where the row numbers of the current matrix of a batch begin: set by the kernel, added by its store callback.
+  Value getRowBase(FunctionEmitter &emitter, Value ctx);
+  void setRowBase(FunctionEmitter &emitter, Value ctx, Value row);
+  /// The slot of dim number `number`.
+  unsigned getDimSlot(unsigned number) const { return getBufferCount() + 1 + number; }
   /// A dim expression's value: a constant, or what the caller passed.
   Value getSize(FunctionEmitter &emitter, Value ctx, const DimExpr &size);
 

@@ -35,7 +35,7 @@ private:
   // Callbacks, by where the skeleton's indices come from.
   LLVM::LLVMFuncOp emitMapBody(ArrayRef<VariableRun> runs, bool flat);
   LLVM::LLVMFuncOp emitStore(ArrayRef<unsigned> rowVariables, std::optional<unsigned> columnVariable,
-                             const ElementIndex &index, ArrayRef<DimExpr> sizes, bool panelColumns = false);
+                             const ElementIndex &index, ArrayRef<DimExpr> sizes, bool panelColumns = false, bool batched = false);
   LLVM::LLVMFuncOp emitReductionLoad(ArrayRef<unsigned> outer, ArrayRef<unsigned> reduced,
                                      std::optional<unsigned> column);
 

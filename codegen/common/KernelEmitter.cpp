@@ -45,7 +45,8 @@ void KernelEmission::emitFunction(llvm::function_ref<Value(FunctionEmitter &, Va
   // The call may ask for sizes that no callback needed: reserve room, and fill what is used at the end.
   constexpr unsigned spareSlots = 32;
   unsigned buffers = context.getBufferCount();
-  Value ctx = e.stackSlots(buffers + context.getDims().size() + spareSlots);
+  unsigned knownDims = context.getDims().size();
+  Value ctx = e.stackSlots(context.getDimSlot(knownDims) + spareSlots);
   auto slot = [&](Value base, unsigned number) {
     return e.elementPointer(base, e.indexType(), e.index(number));
   };
@@ -57,10 +58,10 @@ void KernelEmission::emitFunction(llvm::function_ref<Value(FunctionEmitter &, Va
   {
     OpBuilder::InsertionGuard guard(e.builder());
     e.builder().setInsertionPointAfter(marker);
-    assert(context.getDims().size() <= buffers + spareSlots + context.getDims().size());
+    assert(context.getDims().size() <= knownDims + spareSlots && "the call needs more sizes than there is room for");
     Value dimTable = getArgsField(e, offsetof(FerruleKernelArgs, dims), e.pointerType());
     for (unsigned i = 0; i < context.getDims().size(); ++i)
-      e.store(e.load(e.indexType(), slot(dimTable, i), 8), slot(ctx, buffers + i), 8);
+      e.store(e.load(e.indexType(), slot(dimTable, i), 8), slot(ctx, context.getDimSlot(i)), 8);
   }
   if (!status)
     status = LLVM::ConstantOp::create(e.builder(), e.builder().getUnknownLoc(), e.builder().getI32Type(),
@@ -92,9 +93,11 @@ SmallVector<AffineIndex> KernelEmission::getEpilogueAccesses(const ElementIndex 
 /// `panelColumns` the column is 16 * panel + lane of a panel domain [panel, row, lane], whose lanes beyond count become
 /// zero and are stored too.
 LLVM::LLVMFuncOp KernelEmission::emitStore(ArrayRef<unsigned> rowVariables, std::optional<unsigned> columnVariable,
-                                          const ElementIndex &index, ArrayRef<DimExpr> sizes, bool panelColumns) {
+                                          const ElementIndex &index, ArrayRef<DimExpr> sizes, bool panelColumns, bool batched) {
   FunctionEmitter e = startCallback("store", 3, true);
   Value ctx = e.argument(0), row = e.argument(1), column = e.argument(2), count = e.argument(3), in = e.argument(4);
+  if (batched)
+    row = e.add(row, context.getRowBase(e, ctx));
   SmallVector<AffineIndex> accesses = getEpilogueAccesses(index);
   LoopPosition position;
   position.runs = mergeVariables(rowVariables, sizes, accesses);

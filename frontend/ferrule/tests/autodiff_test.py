@@ -98,19 +98,7 @@ CASES = {
 }
 
 
-# Batches of matrices have no kernel yet.
-EXPECTED_FAILURES = ("matmul_batched",)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.xfail(run=False, reason="no kernel"))
-        if name in EXPECTED_FAILURES
-        else name
-        for name in CASES
-    ],
-)
+@pytest.mark.parametrize("name", list(CASES))
 def test_gradients_against_central_differences(name):
     f, *arrays = CASES[name]
     check(f, *arrays, tolerance=1e-6)
