@@ -37,12 +37,12 @@ def test_memory(digits_artifact, entry):
 
 
 def test_compile_time(make_digits):
-    """The best of three: another process on the machine must not fail it."""
+    """Processor time of all threads, which is at least the time on an idle machine, whatever else runs now."""
     seconds = []
     for _ in range(3):
-        start = time.perf_counter()
+        start = time.process_time()
         digits.compile_digits(*make_digits())
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
     assert min(seconds) <= COMPILE_SECONDS, seconds
 
 
