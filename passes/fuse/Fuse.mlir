@@ -1,0 +1,81 @@
+// RUN: ferrule-opt %s --ferrule-fuse | FileCheck %s
+// RUN: ferrule-opt %s --ferrule-fuse=fuse=false | FileCheck %s --check-prefix=APART
+
+// A contraction takes its epilogue with it.
+
+// CHECK-LABEL: func.func @epilogue
+// CHECK: %[[R:.*]] = ferrule.dispatch
+// CHECK-NEXT: ferrule.matmul
+// CHECK: ferrule.add
+// CHECK: ferrule.relu
+// CHECK: ferrule.yield
+// CHECK: return %[[R]]
+// APART-LABEL: func.func @epilogue
+// APART-COUNT-3: ferrule.dispatch
+// APART: return
+func.func @epilogue(%x: tensor<8x12xf32>, %w: tensor<12x20xf32>, %b: tensor<20xf32>) -> tensor<8x20xf32> {
+  %y = ferrule.matmul %x, %w : (tensor<8x12xf32>, tensor<12x20xf32>) -> tensor<8x20xf32>
+  %bb = ferrule.broadcast_to %b {shape = #ferrule.dims<[8, 20]>} : (tensor<20xf32>) -> tensor<8x20xf32>
+  %s = ferrule.add %y, %bb : (tensor<8x20xf32>, tensor<8x20xf32>) -> tensor<8x20xf32>
+  %r = ferrule.relu %s : (tensor<8x20xf32>) -> tensor<8x20xf32>
+  return %r : tensor<8x20xf32>
+}
+
+// Two sums of different products over one domain are one pass, and the products are never stored.
+
+// CHECK-LABEL: func.func @sums
+// CHECK: %{{.*}}:2 = ferrule.dispatch({{.*}}) -> (tensor<20xf32>, tensor<20xf32>)
+// CHECK-COUNT-2: ferrule.reduce_sum
+// CHECK: ferrule.yield
+// CHECK-NOT: ferrule.dispatch
+// CHECK: return
+func.func @sums(%x: tensor<8x20xf32>, %g: tensor<8x20xf32>) -> (tensor<20xf32>, tensor<20xf32>) {
+  %p = ferrule.mul %x, %g : (tensor<8x20xf32>, tensor<8x20xf32>) -> tensor<8x20xf32>
+  %a = ferrule.reduce_sum %p {axes = array<i64: 0>} : (tensor<8x20xf32>) -> tensor<20xf32>
+  %b = ferrule.reduce_sum %g {axes = array<i64: 0>} : (tensor<8x20xf32>) -> tensor<20xf32>
+  return %a, %b : tensor<20xf32>, tensor<20xf32>
+}
+
+// An optimizer's update writes its state and the parameter in one pass.
+
+// CHECK-LABEL: func.func @update
+// CHECK: %[[U:.*]]:2 = ferrule.dispatch
+// CHECK: ferrule.yield
+// CHECK-NOT: ferrule.dispatch
+// CHECK: return %[[U]]#0, %[[U]]#1
+func.func @update(%w: tensor<64xf32>, %m: tensor<64xf32>, %g: tensor<64xf32>, %rate: tensor<f32>) -> (tensor<64xf32>, tensor<64xf32>) {
+  %n = ferrule.add %m, %g : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %r = ferrule.broadcast_to %rate {shape = #ferrule.dims<[64]>} : (tensor<f32>) -> tensor<64xf32>
+  %s = ferrule.mul %r, %n : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %u = ferrule.sub %w, %s : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  return %n, %u : tensor<64xf32>, tensor<64xf32>
+}
+
+// What is dear is stored: exp is computed once, though two kernels read it.
+
+// CHECK-LABEL: func.func @dear
+// CHECK-COUNT-1: ferrule.exp
+// CHECK-NOT: ferrule.exp
+// CHECK: return
+func.func @dear(%x: tensor<8x20xf32>) -> (tensor<20xf32>, tensor<8xf32>) {
+  %e = ferrule.exp %x : (tensor<8x20xf32>) -> tensor<8x20xf32>
+  %a = ferrule.reduce_sum %e {axes = array<i64: 0>} : (tensor<8x20xf32>) -> tensor<20xf32>
+  %b = ferrule.reduce_sum %e {axes = array<i64: 1>} : (tensor<8x20xf32>) -> tensor<8xf32>
+  return %a, %b : tensor<20xf32>, tensor<8xf32>
+}
+
+// x is normalised by its own maximum: the division waits for the reduction, so it cannot join the producer of x.
+
+// CHECK-LABEL: func.func @no_cycle
+// CHECK: ferrule.matmul
+// CHECK: ferrule.yield
+// CHECK: ferrule.reduce_max
+// CHECK: ferrule.yield
+// CHECK: ferrule.div
+func.func @no_cycle(%a: tensor<8x12xf32>, %b: tensor<12x20xf32>) -> tensor<8x20xf32> {
+  %x = ferrule.matmul %a, %b : (tensor<8x12xf32>, tensor<12x20xf32>) -> tensor<8x20xf32>
+  %m = ferrule.reduce_max %x {axes = array<i64: 0, 1>} : (tensor<8x20xf32>) -> tensor<f32>
+  %mb = ferrule.broadcast_to %m {shape = #ferrule.dims<[8, 20]>} : (tensor<f32>) -> tensor<8x20xf32>
+  %y = ferrule.div %x, %mb : (tensor<8x20xf32>, tensor<8x20xf32>) -> tensor<8x20xf32>
+  return %y : tensor<8x20xf32>
+}

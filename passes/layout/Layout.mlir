@@ -1,0 +1,76 @@
+// RUN: ferrule-opt %s --ferrule-layout | FileCheck %s
+
+// A convolution's weight is kept in panels: 32 output channels are 2 panels, each with 3 * 3 taps * 16 channels = 144
+// rows of 16 columns. The image turns channels-last before the convolution and back after the relu, through which the
+// transpose moved. The bias, one value a channel, is broadcast along the last axis: its transpose is a reshape.
+
+// CHECK: ferrule.variable @w {layout = {groups = 1 : i64, k_axes = array<i64: 2, 3, 1>, kind = "panel", n_axes = array<i64: 0>}} : tensor<32x16x3x3xf32>
+ferrule.variable @w : tensor<32x16x3x3xf32>
+ferrule.variable @b : tensor<1x32x1x1xf32>
+
+// CHECK-LABEL: func.func @convolution
+// CHECK-SAME: (%[[X:.*]]: tensor<4x16x8x8xf32>
+func.func @convolution(%x: tensor<4x16x8x8xf32>) -> tensor<4x32x8x8xf32> {
+  // CHECK-DAG: %[[W:.*]] = ferrule.read @w : tensor<2x144x16xf32>
+  // CHECK-DAG: %[[T:.*]] = ferrule.transpose %[[X]] {pattern = array<i64: 0, 2, 3, 1>}
+  // CHECK: %[[Y:.*]] = ferrule.image_convolution %[[T]], %[[W]] {{.*}} -> tensor<4x8x8x32xf32>
+  // CHECK: %[[B:.*]] = ferrule.broadcast_to {{.*}} -> tensor<4x8x8x32xf32>
+  // CHECK: %[[S:.*]] = ferrule.add %[[Y]], %[[B]] : {{.*}} -> tensor<4x8x8x32xf32>
+  // CHECK: %[[R:.*]] = ferrule.relu %[[S]]
+  // CHECK: %[[U:.*]] = ferrule.transpose %[[R]] {pattern = array<i64: 0, 3, 1, 2>}
+  // CHECK: return %[[U]]
+  %w = ferrule.read @w : tensor<32x16x3x3xf32>
+  %b = ferrule.read @b : tensor<1x32x1x1xf32>
+  %y = ferrule.convolution %x, %w {strides = array<i64: 1, 1>, pads_begin = array<i64: 1, 1>, pads_end = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<4x16x8x8xf32>, tensor<32x16x3x3xf32>) -> tensor<4x32x8x8xf32>
+  %bb = ferrule.broadcast_to %b {shape = #ferrule.dims<[4, 32, 8, 8]>} : (tensor<1x32x1x1xf32>) -> tensor<4x32x8x8xf32>
+  %s = ferrule.add %y, %bb : (tensor<4x32x8x8xf32>, tensor<4x32x8x8xf32>) -> tensor<4x32x8x8xf32>
+  %r = ferrule.relu %s : (tensor<4x32x8x8xf32>) -> tensor<4x32x8x8xf32>
+  return %r : tensor<4x32x8x8xf32>
+}
+
+// The sum over batch and space keeps its order (batch, row, column) under the other layout: axes 0, 2, 3 of the logical
+// image are axes 0, 1, 2 of the channels-last one.
+
+// CHECK-LABEL: func.func @reduction
+func.func @reduction(%x: tensor<4x16x8x8xf32>) -> tensor<32xf32> {
+  // CHECK: %[[Y:.*]] = ferrule.image_convolution
+  // CHECK: ferrule.reduce_sum %[[Y]] {axes = array<i64: 0, 1, 2>{{.*}}} : (tensor<4x8x8x32xf32>) -> tensor<32xf32>
+  // CHECK-NOT: ferrule.transpose
+  %w = ferrule.read @w : tensor<32x16x3x3xf32>
+  %y = ferrule.convolution %x, %w {strides = array<i64: 1, 1>, pads_begin = array<i64: 1, 1>, pads_end = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<4x16x8x8xf32>, tensor<32x16x3x3xf32>) -> tensor<4x32x8x8xf32>
+  %s = ferrule.reduce_sum %y {axes = array<i64: 0, 2, 3>} : (tensor<4x32x8x8xf32>) -> tensor<32xf32>
+  return %s : tensor<32xf32>
+}
+
+// A matrix, its gradient and its momentum share one layout, so a training step packs nothing: the weight product is
+// written in panels at once, and the update works on panels. 20 columns are 2 panels.
+
+// CHECK: ferrule.variable @m {{.*}}layout = {{.*}} : tensor<20x12xf32>
+ferrule.variable @v : tensor<20x12xf32>
+ferrule.variable @m {of = @v, role = "optimizer_state"} : tensor<20x12xf32>
+
+// CHECK-LABEL: func.func @update
+func.func @update(%x: tensor<8x12xf32>, %g: tensor<8x20xf32>) -> (tensor<8x20xf32>, tensor<8x12xf32>) {
+  // CHECK-NOT: ferrule.pack
+  // CHECK-NOT: ferrule.unpack
+  // CHECK-DAG: %[[V:.*]] = ferrule.read @v : tensor<2x12x16xf32>
+  // CHECK-DAG: %[[M:.*]] = ferrule.read @m : tensor<2x12x16xf32>
+  // CHECK-DAG: ferrule.panel_matmul %{{.*}}, %[[V]]
+  // The product along the other axis reads the panels transposed: 12 columns are one panel of 20 rows.
+  // CHECK-DAG: ferrule.transpose_panels %[[V]] {{.*}} -> tensor<1x20x16xf32>
+  // CHECK-DAG: %[[D:.*]] = ferrule.panel_outer {{.*}} -> tensor<2x12x16xf32>
+  // CHECK-DAG: %[[N:.*]] = ferrule.add %[[M]], %[[D]] : {{.*}} -> tensor<2x12x16xf32>
+  // CHECK-DAG: ferrule.assign @m, %[[N]] : tensor<2x12x16xf32>
+  // CHECK-NOT: ferrule.pack
+  // CHECK-NOT: ferrule.unpack
+  %v = ferrule.read @v : tensor<20x12xf32>
+  %m = ferrule.read @m : tensor<20x12xf32>
+  %y = ferrule.matmul %x, %v {transpose_b = true} : (tensor<8x12xf32>, tensor<20x12xf32>) -> tensor<8x20xf32>
+  %dx = ferrule.matmul %g, %v : (tensor<8x20xf32>, tensor<20x12xf32>) -> tensor<8x12xf32>
+  %dv = ferrule.matmul %g, %x {transpose_a = true} : (tensor<8x20xf32>, tensor<8x12xf32>) -> tensor<20x12xf32>
+  %n = ferrule.add %m, %dv : (tensor<20x12xf32>, tensor<20x12xf32>) -> tensor<20x12xf32>
+  %u = ferrule.sub %v, %n : (tensor<20x12xf32>, tensor<20x12xf32>) -> tensor<20x12xf32>
+  ferrule.assign @m, %n : tensor<20x12xf32>
+  ferrule.assign @v, %u : tensor<20x12xf32>
+  return %y, %dx : tensor<8x20xf32>, tensor<8x12xf32>
+}
