@@ -19,9 +19,30 @@ static bool isReadElementwise(Value value, DenseSet<Value> &visited) {
   });
 }
 
-/// The order in which a panel outer product stores differs from its result's order in memory, and pool gradients,
-/// packs and the like write without callbacks; only kernels that store through an epilogue visit each element once,
-/// reading what the epilogue needs just before.
+/// Whether `value` is computed from `source`.
+static bool dependsOn(Value value, Value source, DenseSet<Value> &visited) {
+  if (value == source)
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (!op || !visited.insert(value).second)
+    return false;
+  return llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOn(operand, source, visited); });
+}
+
+/// Of one element number, a kernel computes and stores its results one after the other, and loads an operand when the
+/// first result that needs it is computed. So the operand must not be needed for the first time after `result` is
+/// stored.
+static bool isLoadedBeforeStore(DispatchOp dispatch, unsigned result, Value argument) {
+  for (auto [number, yielded] : llvm::enumerate(dispatch.getYielded())) {
+    DenseSet<Value> visited;
+    if (dependsOn(yielded, argument, visited))
+      return number <= result;
+  }
+  return true;
+}
+
+/// Kernels store through an epilogue, which visits each element once, in whatever order, and reads what it needs just
+/// before. Those that write without one (pool gradients, packs) have no operand that is read element for element.
 bool mlir::ferrule::canShareStorage(DispatchOp dispatch, unsigned result, unsigned input) {
   Value argument = dispatch.getBodyBlock().getArgument(input);
   Value yielded = dispatch.getYielded()[result];
@@ -29,5 +50,5 @@ bool mlir::ferrule::canShareStorage(DispatchOp dispatch, unsigned result, unsign
                                                    cast<RankedTensorType>(yielded.getType()).getElementTypeBitWidth())
     return false;
   DenseSet<Value> visited;
-  return isReadElementwise(argument, visited);
+  return isReadElementwise(argument, visited) && isLoadedBeforeStore(dispatch, result, argument);
 }

@@ -65,7 +65,7 @@ FailureOr<EntryPlan> planMemory(func::FuncOp entry, const ::ferrule::DimConstrai
 Value getStoredValue(Value value);
 
 /// Whether result `result` of `dispatch` may be written over input `input`: every element of the input is read only
-/// where the result's element of the same number is computed.
+/// where the result's element of the same number is computed, before it is stored.
 bool canShareStorage(DispatchOp dispatch, unsigned result, unsigned input);
 
 } // namespace mlir::ferrule

@@ -135,3 +135,32 @@ func.func @large(%x: tensor<64xf32> {ferrule.name = "x"}) -> (tensor<64xf32> {fe
   }
   return %y : tensor<64xf32>
 }
+
+// -----
+
+// A kernel stores its first result before it computes the second, so the first must not take the bytes of what only
+// the second reads: exp x lies apart from a, and neg a over it. 16 bytes each, 64 in the arena: a is live from 0 to 1,
+// both results at 1 and 2, and a with its heir is one place: 128.
+// CHECK: ferrule_plan.entry @second_reads
+// CHECK-SAME: peak 128 lower_bound 128 naive 128
+// CHECK: %[[A:.*]] = ferrule_plan.buffer arena @arena offset [[#AT:]] size <[16]> planned 16 live 0 to 1 alias 1 "sqrt"
+// CHECK: %[[Y:.*]] = ferrule_plan.buffer arena @arena offset {{0|64}} size <[16]> planned 16 live 1 to 2 "exp"
+// CHECK: %[[Z:.*]] = ferrule_plan.buffer arena @arena offset [[#AT]] size <[16]> planned 16 live 1 to 2 alias 1 "exp"
+// CHECK: ferrule_plan.call @sqrt.0 outs(%[[A]])
+// CHECK: ferrule_plan.call @neg.1 outs(%[[Y]], %[[Z]]) ins(%{{.*}}, %[[A]])
+func.func @second_reads(%x: tensor<4xf32> {ferrule.name = "x"}) -> (tensor<4xf32> {ferrule.name = "s"}) {
+  %a = ferrule.dispatch(%p = %x : tensor<4xf32>) -> (tensor<4xf32>) {
+    %0 = ferrule.sqrt %p : (tensor<4xf32>) -> tensor<4xf32>
+    ferrule.yield %0 : tensor<4xf32>
+  }
+  %y, %z = ferrule.dispatch(%p = %x : tensor<4xf32>, %q = %a : tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+    %0 = ferrule.exp %p : (tensor<4xf32>) -> tensor<4xf32>
+    %1 = ferrule.neg %q : (tensor<4xf32>) -> tensor<4xf32>
+    ferrule.yield %0, %1 : tensor<4xf32>, tensor<4xf32>
+  }
+  %s = ferrule.dispatch(%p = %y : tensor<4xf32>, %q = %z : tensor<4xf32>) -> (tensor<4xf32>) {
+    %0 = ferrule.add %p, %q : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    ferrule.yield %0 : tensor<4xf32>
+  }
+  return %s : tensor<4xf32>
+}
