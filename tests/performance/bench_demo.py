@@ -25,6 +25,7 @@ JOBS = (
 )
 # A system's loss after the same steps from the same weights; float32 rounding is all that may differ.
 LOSS_TOLERANCE = 1e-3
+BEGIN, END = "<!-- ./dev bench demo --update-readme writes from here -->", "<!-- to here -->"
 
 
 class Worker:
@@ -89,6 +90,31 @@ def check_losses(system, losses):
         sys.exit(f"{system} does not train as the others: losses differ by {worst:.2e}")
 
 
+def table(arguments, results, versions):
+    """The lines that README.md shows."""
+    systems = arguments.systems
+    named = ", ".join(f"{NAMES[system]} {version}" for system, version in versions.items() if system != "ferrule")
+    lines = [
+        f"Milliseconds, medians over {arguments.rounds} interleaved rounds of {arguments.seconds} s, float32; {cpu_name()}, "
+        f"{os.cpu_count()} cores; {named}; {time.strftime('%Y-%m-%d')}.",
+        "",
+        "| | threads | " + " | ".join(NAMES[system] for system in systems) + " |",
+        "|---|---|" + "---|" * len(systems),
+    ]
+    for job, batch, label in JOBS:
+        for threads in arguments.threads:
+            row = results[threads][job, batch]
+            lines.append(f"| {label} | {threads} | " + " | ".join(f"{row[system]:.3f}" for system in systems) + " |")
+    return lines
+
+
+def update_readme(lines):
+    """Puts the lines between the two comments that mark the table's place."""
+    path = ROOT / "README.md"
+    before, rest = path.read_text(encoding="utf-8").split(BEGIN)
+    path.write_text(before + BEGIN + "\n" + "\n".join(lines) + "\n" + END + rest.split(END)[1], encoding="utf-8")
+
+
 def cpu_name():
     for line in open("/proc/cpuinfo", encoding="utf-8"):
         if line.startswith("model name"):
@@ -103,6 +129,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=0.5, help="of each turn (default: %(default)s)")
     parser.add_argument("--systems", nargs="+", default=list(NAMES), choices=list(NAMES))
+    parser.add_argument("--update-readme", action="store_true", help="write the table into README.md")
     arguments = parser.parse_args()
     pythons = {system: sys.executable if system == "ferrule" else arguments.torch_python for system in arguments.systems}
 
@@ -113,14 +140,10 @@ def main():
             times, versions = measure_threads(arguments.systems, pythons, threads, artifact, arguments.rounds, arguments.seconds)
             results[threads] = times
 
-    print(f"Median milliseconds over {arguments.rounds} interleaved rounds of {arguments.seconds} s; {cpu_name()}, {os.cpu_count()} cores;")
-    print(f"{', '.join(f'{NAMES[s]} {v}' for s, v in versions.items())}; {time.strftime('%Y-%m-%d')}. Made by `./dev bench demo`.\n")
-    print("| float32 | threads | " + " | ".join(NAMES[s] for s in arguments.systems) + " |")
-    print("|---|---|" + "---|" * len(arguments.systems))
-    for job, batch, label in JOBS:
-        for threads in arguments.threads:
-            row = results[threads][job, batch]
-            print(f"| {label} | {threads} | " + " | ".join(f"{row[s]:.3f}" for s in arguments.systems) + " |")
+    lines = table(arguments, results, versions)
+    print("\n".join(lines))
+    if arguments.update_readme:
+        update_readme(lines)
     flat = [{"job": job, "batch": batch, "threads": threads, "milliseconds": {s: round(v, 4) for s, v in row.items()}}
             for threads, times in results.items() for (job, batch), row in times.items()]  # fmt: skip
     print("\n" + json.dumps({"cpu": cpu_name(), "versions": versions, "results": flat}))
