@@ -66,8 +66,11 @@ public:
   std::unique_ptr<FragmentTemplate> build() {
     DiagnosticText discarded(builder.getContext());
     begin();
-    for (auto [a, b] : llvm::zip_equal(first.getArguments(), second.getArguments()))
+    for (auto [a, b] : llvm::zip_equal(first.getArguments(), second.getArguments())) {
+      if (hasEmptyAxis(a) || hasEmptyAxis(b))
+        return nullptr; // Dims are at least 1: what is true of them need not be true of nothing.
       addArgument(a, b);
+    }
     unsigned place = 0;
     for (auto [a, b] : llvm::zip_equal(first.getBody().front(), second.getBody().front()))
       if (!addOp(&a, &b, place++))
@@ -77,6 +80,10 @@ public:
   }
 
 private:
+  static bool hasEmptyAxis(mlir::Value value) {
+    return llvm::is_contained(llvm::cast<mlir::RankedTensorType>(value.getType()).getShape(), 0);
+  }
+
   void begin() {
     result = std::make_unique<FragmentTemplate>();
     mlir::Location location = builder.getUnknownLoc();
