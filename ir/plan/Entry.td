@@ -10,7 +10,8 @@ def FerrulePlan_EntryOp : FerrulePlan_Op<"entry", [Symbol, IsolatedFromAbove, Si
     Inputs and outputs have a path as name and a logical type. `dims` are bound by the shapes of the inputs, in the
     order in which they first occur there; `equalities` must hold for every call. `peak_bytes` is what the entry needs
     of the arena, `lower_bound_bytes` the most that is live at one instruction (no plan can need less), `naive_bytes`
-    the sum of all its arena buffers. `signature` is the frontend's tree of arguments and results.
+    the sum of all its arena buffers, an alias group counted once. `signature` is the frontend's tree of arguments and
+    results.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$input_names, TypeArrayAttr:$input_types,
                        StrArrayAttr:$output_names, TypeArrayAttr:$output_types,
