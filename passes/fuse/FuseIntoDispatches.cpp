@@ -318,16 +318,18 @@ private:
         join(op, groups.size() - 1);
         changed = true;
       }
+      if (changed)
+        continue; // The new groups read values that `required` does not know of.
       for (Group &group : groups) {
         bool live = llvm::any_of(group.members, [&](Operation *member) {
           return llvm::any_of(member->getResults(), [&](Value result) { return required.contains(result); });
         });
-        if (!group.members.empty() && !live && !changed) {
-          for (Operation *member : group.members)
-            groupIndex.erase(member);
-          group.members.clear();
-          changed = true;
-        }
+        if (group.members.empty() || live)
+          continue;
+        for (Operation *member : group.members)
+          groupIndex.erase(member);
+        group.members.clear();
+        changed = true;
       }
     }
   }
