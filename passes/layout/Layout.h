@@ -22,6 +22,10 @@ LogicalResult makeContractionsPhysical(ModuleOp module);
 /// Moves transposes towards results and packs towards operands through elementwise ops, broadcasts and reductions.
 LogicalResult propagateLayouts(ModuleOp module);
 
+/// Marks the transposes with which makeContractionsPhysical returns to the logical layout: only these move down. By its
+/// pattern alone the way back cannot be told from the way there: [0, 2, 1] is its own inverse.
+inline constexpr StringLiteral channelsFirstMark = "ferrule.channels_first";
+
 /// `pack` of the product that is a matrix weight's gradient, written in panels at once. For propagateLayouts: the pack
 /// reaches the product only there.
 void populateWeightProductPatterns(RewritePatternSet &patterns);

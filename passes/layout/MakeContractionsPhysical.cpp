@@ -42,7 +42,10 @@ Value toChannelsLast(GraphBuilder &b, Value x) {
 }
 
 Value toChannelsFirst(GraphBuilder &b, Value x) {
-  return b.transpose(x, getChannelsFirstPattern(cast<RankedTensorType>(x.getType()).getRank()));
+  Value result = b.transpose(x, getChannelsFirstPattern(cast<RankedTensorType>(x.getType()).getRank()));
+  if (result != x)
+    result.getDefiningOp()->setAttr(channelsFirstMark, b.getBuilder().getUnitAttr());
+  return result;
 }
 
 PanelLayout getWeightLayout(int64_t rank, int64_t groups) {

@@ -22,17 +22,6 @@ SmallVector<int64_t> invert(ArrayRef<int64_t> pattern) {
   return inverse;
 }
 
-/// The transpose back from channels-last: the only one that moves down through other ops.
-bool isChannelsFirst(ArrayRef<int64_t> pattern) {
-  int64_t rank = pattern.size();
-  if (rank < 3 || pattern[0] != 0 || pattern[1] != rank - 1)
-    return false;
-  for (int64_t axis = 2; axis < rank; ++axis)
-    if (pattern[axis] != axis - 1)
-      return false;
-  return true;
-}
-
 bool isElementwise(Operation *op) {
   auto interface = dyn_cast_or_null<FerruleOpInterface>(op);
   return interface && interface.getLoweringKind() == LoweringKind::Elementwise;
@@ -110,7 +99,7 @@ struct SinkTransposeThroughElementwise : RewritePattern {
       return failure();
     TransposeOp moved;
     for (Value operand : op->getOperands())
-      if (auto transpose = operand.getDefiningOp<TransposeOp>(); transpose && isChannelsFirst(transpose.getPattern()))
+      if (auto transpose = operand.getDefiningOp<TransposeOp>(); transpose && transpose->hasAttr(channelsFirstMark))
         moved = transpose;
     if (!moved)
       return rewriter.notifyMatchFailure(op, "no operand comes from channels-last");
@@ -124,7 +113,9 @@ struct SinkTransposeThroughElementwise : RewritePattern {
                              : b.transpose(operand, invert(pattern)));
     }
     Operation *clone = cloneElementwise(rewriter, op, operands);
-    rewriter.replaceOp(op, b.transpose(clone->getResult(0), pattern));
+    Value result = b.transpose(clone->getResult(0), pattern);
+    result.getDefiningOp()->setAttr(channelsFirstMark, rewriter.getUnitAttr());
+    rewriter.replaceOp(op, result);
     return success();
   }
 };
@@ -307,5 +298,7 @@ LogicalResult mlir::ferrule::propagateLayouts(ModuleOp module) {
   populateWeightProductPatterns(patterns);
   GreedyRewriteConfig config;
   config.enableFolding(false);
-  return applyPatternsGreedily(module, std::move(patterns), config);
+  LogicalResult result = applyPatternsGreedily(module, std::move(patterns), config);
+  module.walk([](TransposeOp transpose) { transpose->removeAttr(channelsFirstMark); });
+  return result;
 }
