@@ -79,3 +79,20 @@ func.func @no_cycle(%a: tensor<8x12xf32>, %b: tensor<12x20xf32>) -> tensor<8x20x
   %y = ferrule.div %x, %mb : (tensor<8x20xf32>, tensor<8x20xf32>) -> tensor<8x20xf32>
   return %y : tensor<8x20xf32>
 }
+
+// A view that the root reads whole stays in memory, though the epilogue could compute it.
+
+// CHECK-LABEL: func.func @whole_operand
+// CHECK: %[[T:.*]] = ferrule.dispatch
+// CHECK-NEXT: ferrule.transpose
+// CHECK: ferrule.dispatch({{.*}}%[[ARG:.*]] = %[[T]]
+// CHECK-NOT: ferrule.transpose
+// CHECK: ferrule.matmul %{{.*}}, %[[ARG]]
+// CHECK-NOT: ferrule.transpose
+// CHECK: return
+func.func @whole_operand(%a: tensor<6x6xf32>, %b: tensor<6x6xf32>) -> tensor<6x6xf32> {
+  %t = ferrule.transpose %b {pattern = array<i64: 1, 0>} : (tensor<6x6xf32>) -> tensor<6x6xf32>
+  %y = ferrule.matmul %a, %t : (tensor<6x6xf32>, tensor<6x6xf32>) -> tensor<6x6xf32>
+  %z = ferrule.mul %t, %y : (tensor<6x6xf32>, tensor<6x6xf32>) -> tensor<6x6xf32>
+  return %z : tensor<6x6xf32>
+}

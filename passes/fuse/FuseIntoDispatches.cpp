@@ -182,6 +182,9 @@ private:
       Operation *producer = operand.getDefiningOp();
       if (producer && (groupOf(producer) == std::optional<unsigned>(group) || clones.contains(producer)))
         continue;
+      // A value that the root reads whole lies in memory already, and must not be computed over it.
+      if (leaves.contains(operand))
+        continue;
       unsigned budget = maxRecomputedOps;
       if (producer && loadsWhole(op) == false && isRecomputed(operand, budget)) {
         collectRecomputed(producer, group, leaves, clones);
@@ -198,6 +201,8 @@ private:
                          llvm::SetVector<Operation *> &clones) const {
     for (Value operand : op->getOperands()) {
       Operation *producer = operand.getDefiningOp();
+      if (leaves.contains(operand))
+        continue;
       bool inside = producer && (isFree(producer) || isView(producer) ||
                                  (!isView(op) && options.fuse && isElementwise(producer) && isCheap(producer)));
       // An index map reads another element than the one being computed, so a member cannot feed it; the parts of a
@@ -290,9 +295,11 @@ private:
   llvm::SetVector<Value> collectRequired() const {
     llvm::SetVector<Value> required;
     for (unsigned index = 0; index < groups.size(); ++index) {
+      llvm::SetVector<Value> leaves;
       llvm::SetVector<Operation *> clones;
       for (Operation *member : groups[index].members)
-        collectLeaves(member, index, required, clones);
+        collectLeaves(member, index, leaves, clones);
+      required.insert(leaves.begin(), leaves.end());
     }
     for (Operation &op : func::FuncOp(function).getBody().front())
       if (isOutside(&op))
@@ -457,5 +464,8 @@ LogicalResult mlir::ferrule::fuseIntoDispatches(func::FuncOp function, const Fus
   Grouping grouping(function, options);
   grouping.run();
   grouping.build();
+  for (Operation &op : function.getBody().front())
+    if (!isa<DispatchOp>(op) && !isOutside(&op))
+      return op.emitError() << "'" << op.getName().stripDialect() << "' was left outside of every dispatch";
   return success();
 }
