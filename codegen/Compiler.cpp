@@ -232,7 +232,7 @@ LogicalResult Compilation::emitCode(std::string &error) {
     ::ferrule::DimInterval bounds = constraints.getBounds(spec.scratchBytes);
     if (!bounds.upper) {
       error = "the kernel " + spec.name + " needs " + spec.scratchBytes.str() +
-              " bytes of scratch, which has no upper bound; give every Dim in it a max";
+              " bytes of scratch, which has no upper bound; give every Dim in it a max, or plan_at a size";
       return failure();
     }
     kernel.scratch_bytes = uint64_t(*bounds.upper);
@@ -258,7 +258,11 @@ FailureOr<ProgramDescription> Compilation::run(std::string &error) {
       stream << "\n  " << note;
     return success();
   });
-  FailureOr<::ferrule::DimConstraints> declared = getDimConstraints(module);
+  for (const auto &[name, size] : options.planAt)
+    if (failed(setPlanAt(module, name, size, error)))
+      return failure();
+  // Only sizes of memory are asked for here.
+  FailureOr<::ferrule::DimConstraints> declared = getPlanningConstraints(module);
   if (succeeded(declared))
     constraints = std::move(*declared);
   if (failed(declared) || failed(runPasses()) || failed(emitVariables()) || failed(emitConstants()) ||

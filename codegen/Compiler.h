@@ -17,6 +17,8 @@ struct CompileOptions {
   std::vector<std::string> targets{"host"};
   /// Optional passes to leave out (getOptionalPasses()); results do not change.
   std::vector<std::string> disabledPasses;
+  /// Sizes at which to plan memory for dims that have no max.
+  std::map<std::string, int64_t> planAt;
   /// Targets compiled at the same time.
   int threads = 2;
   /// If given, receives the seconds of each phase: "passes", "kernels", "code", "plan".

@@ -31,6 +31,7 @@ llvm::Expected<serialize::ProgramDescription> describeProgram(mlir::ModuleOp mod
   mlir::ferrule::CompileOptions options;
   options.targets = settings.targets;
   options.disabledPasses = settings.disabledPasses;
+  options.planAt = settings.planAt;
   options.threads = settings.threads;
   options.phaseSeconds = phaseSeconds;
   std::string error;

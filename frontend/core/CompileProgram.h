@@ -9,6 +9,8 @@ namespace ferrule::frontend {
 struct CompileSettings {
   std::vector<std::string> targets{"host"};
   std::vector<std::string> disabledPasses;
+  /// Sizes at which to plan memory for dims that have no max.
+  std::map<std::string, int64_t> planAt;
   unsigned threads = 2;
 };
 

@@ -138,6 +138,16 @@ def _name_variables(names, recorded):
     return variables
 
 
+def _plan_sizes(plan_at):
+    """{name: size} of the option plan_at."""
+    sizes = {}
+    for dim, size in (plan_at or {}).items():
+        if isinstance(size, bool) or not isinstance(size, int):
+            raise UnsupportedError(f"compile: plan_at gives {dim} the size {size!r}; allowed is an int")
+        sizes[str(dim)] = size
+    return sizes
+
+
 def compile(  # noqa: A001  (the API's name)
     entries,
     modules=None,
@@ -156,6 +166,8 @@ def compile(  # noqa: A001  (the API's name)
         modules: ``{name: module or optimizer}`` names the variables (``net.conv1.weight``); without it the names under
             which the functions know them are taken.
         targets: CPU levels to make code for: ``host``, ``x86-64-v3``, ``x86-64-v4``.
+        plan_at: ``{dim or its name: size}`` for dims without a max: memory is planned for sizes up to this one, and a
+            run that needs more is refused.
         disable_passes: optional passes to leave out.
 
     Returns:
@@ -169,7 +181,6 @@ def compile(  # noqa: A001  (the API's name)
         name
         for name, value in (
             ("memory_budget", memory_budget),
-            ("plan_at", plan_at),
             ("tune", tune),
             ("allow_reassociation", allow_reassociation),
         )
@@ -187,6 +198,7 @@ def compile(  # noqa: A001  (the API's name)
         variables,
         targets=[targets] if isinstance(targets, str) else list(targets),
         disabled_passes=list(disable_passes),
+        plan_at=_plan_sizes(plan_at),
     )
     return Program(artifact, report=report)
 

@@ -73,7 +73,7 @@ FailureOr<uint64_t> MemoryPlanner::getPlannedBytes(const DimExpr &bytes) {
     return uint64_t(std::max<int64_t>(0, *bounds.upper));
   if (!hasError)
     entry.emitError() << "entry " << entry.getName() << ": a buffer of " << bytes.str()
-                      << " bytes has no upper bound; give every Dim in it a max";
+                      << " bytes has no upper bound; give every Dim in it a max, or plan_at a size";
   return failure();
 }
 

@@ -229,14 +229,15 @@ struct PlanMemoryPass : mlir::ferrule::impl::PlanMemoryPassBase<PlanMemoryPass> 
 
   void runOnOperation() override {
     FailureOr<::ferrule::DimConstraints> constraints = getDimConstraints(getOperation());
-    if (failed(constraints))
+    FailureOr<::ferrule::DimConstraints> planning = getPlanningConstraints(getOperation());
+    if (failed(constraints) || failed(planning))
       return signalPassFailure();
     MemoryOptions options;
     options.inPlace = inPlace;
     options.searchSteps = searchSteps;
     PlanEmitter emitter(getOperation(), *constraints);
     for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
-      FailureOr<EntryPlan> plan = planMemory(function, *constraints, options);
+      FailureOr<EntryPlan> plan = planMemory(function, *planning, options);
       if (failed(plan) || failed(emitter.emitEntry(function, *plan)))
         return signalPassFailure();
     }

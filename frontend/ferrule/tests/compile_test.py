@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from ferrule.autodiff import GradManager
 from ferrule.errors import ExecutionError, FerruleError, TraceError, UnsupportedError
+from ferrule.jit import trace
 
 
 def data(*shape, seed=0):
@@ -194,3 +195,39 @@ def test_artifacts_run_without_the_compiler(program, tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout.strip() == "(1, 3)", done.stderr
+
+
+def test_plan_at_serves_dims_without_a_max():
+    length = fer.Dim("length")
+
+    @trace(symbolic=True)
+    def scaled(x):
+        e = F.exp(x)  # Read twice, so it lies in the arena.
+        return e - F.sum(e, axis=0)
+
+    spec = fer.Spec((length, 4))
+    with pytest.raises(FerruleError, match="no upper bound.*plan_at"):
+        fer.compile({"scaled": (scaled, [spec])})
+    program = fer.compile({"scaled": (scaled, [spec])}, plan_at={length: 8})
+    session = fer.Session(program)
+    for rows in (8, 1, 5):
+        x = np.arange(rows * 4, dtype=np.float32).reshape(rows, 4) / 16
+        np.testing.assert_allclose(session.run("scaled", x)[0], np.exp(x) - np.exp(x).sum(0), rtol=1e-5, atol=1e-5)
+    with pytest.raises(FerruleError, match="size of buffer . is 144; allowed is 0 to 128"):
+        session.run("scaled", np.zeros((9, 4), np.float32))
+
+
+def test_plan_at_refuses_what_it_cannot_serve():
+    @trace(symbolic=True)
+    def scaled(x):
+        return x * 2.0
+
+    bounded, free = fer.Dim("rows", max=4), fer.Dim("free", min=2, multiple_of=2)
+    for spec, sizes, message in (
+        (fer.Spec((bounded,)), {"rows": 4}, "dim 'rows' has the max 4"),
+        (fer.Spec((free,)), {"other": 4}, "no entry has a dim 'other'"),
+        (fer.Spec((free,)), {"free": 3}, "3 is no size of dim 'free'"),
+        (fer.Spec((free,)), {"free": 2.5}, "allowed is an int"),
+    ):
+        with pytest.raises(FerruleError, match=message):
+            fer.compile({"scaled": (scaled, [spec])}, plan_at=sizes)
