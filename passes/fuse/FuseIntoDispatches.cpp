@@ -145,15 +145,11 @@ private:
     bits.set(index);
   }
 
-  /// Whether `value`, made elsewhere, should be computed again inside `reader`; collects the ops to clone.
-  bool isRecomputed(Value value, unsigned &budget) const {
-    Operation *op = value.getDefiningOp();
-    if (!op)
-      return false;
+  /// Whether the result of `op`, made elsewhere, should be computed again where it is read.
+  bool isRecomputed(Operation *op) const {
     if (isFree(op) || isView(op))
       return true;
-    return options.fuse && isElementwise(op) && isCheap(op) && budget >= countCheapOps(op) &&
-           ((budget -= countCheapOps(op)), true);
+    return options.fuse && isElementwise(op) && isCheap(op) && countCheapOps(op) <= maxRecomputedOps;
   }
 
   /// Arithmetic ops in the cheap tree above and including op; more than the limit if something in it is not cheap.
@@ -185,9 +181,8 @@ private:
       // A value that the root reads whole lies in memory already, and must not be computed over it.
       if (leaves.contains(operand))
         continue;
-      unsigned budget = maxRecomputedOps;
-      if (producer && loadsWhole(op) == false && isRecomputed(operand, budget)) {
-        collectRecomputed(producer, group, leaves, clones);
+      if (producer && !loadsWhole(op) && isRecomputed(producer)) {
+        collectRecomputed(producer, leaves, clones);
         continue;
       }
       leaves.insert(operand);
@@ -197,8 +192,7 @@ private:
   /// Roots that take pointers read whole tensors: nothing can be computed on the way.
   static bool loadsWhole(Operation *op) { return !loadsElements(op) && !isView(op); }
 
-  void collectRecomputed(Operation *op, unsigned group, llvm::SetVector<Value> &leaves,
-                         llvm::SetVector<Operation *> &clones) const {
+  void collectRecomputed(Operation *op, llvm::SetVector<Value> &leaves, llvm::SetVector<Operation *> &clones) const {
     for (Value operand : op->getOperands()) {
       Operation *producer = operand.getDefiningOp();
       if (leaves.contains(operand))
@@ -209,7 +203,7 @@ private:
       // concatenation are read under a mask, from memory.
       inside = inside && !isa<ConcatOp>(op);
       if (inside && !clones.contains(producer))
-        collectRecomputed(producer, group, leaves, clones);
+        collectRecomputed(producer, leaves, clones);
       else if (!inside)
         leaves.insert(operand);
     }
