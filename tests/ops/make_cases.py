@@ -5,12 +5,14 @@
 A case is {"inputs": [tensor], "attributes": {...}, "outputs": [tensor], "tolerance": t}; a tensor is {"dtype", "shape",
 "values"} with row-major values, NaN and infinities as strings. An output equals if |got - expected| <= tolerance *
 max(1, |expected|); NaN equals NaN; with tolerance 0 zeros must agree in sign. Attributes are as Tensor ops take them:
-dtypes by name, shapes as lists.
+dtypes by name, shapes as lists. Families with many cases stand in files of their own, <family>_cases.py, each with a
+function add_cases(case).
 """
 
+import importlib
 import json
 import math
-import os
+import pathlib
 
 import numpy as np
 
@@ -216,11 +218,14 @@ def gradients():
 
 
 if __name__ == "__main__":
+    folder = pathlib.Path(__file__).parent
     for family in (elementwise, shape, reduce, contractions, pooling, rows, gradients):
         family()
-    folder = os.path.dirname(os.path.abspath(__file__))
+    for path in sorted(folder.glob("*_cases.py")):
+        if path.stem != "make_cases":
+            importlib.import_module(path.stem).add_cases(case)
     for op, cases in CASES.items():
-        with open(os.path.join(folder, op + ".json"), "w") as file:
+        with open(folder / (op + ".json"), "w") as file:
             lines = ",\n".join("  " + json.dumps(c) for c in cases)
             file.write('{"op": "%s", "cases": [\n%s\n]}\n' % (op, lines))
     print(len(CASES), "files in", folder)
