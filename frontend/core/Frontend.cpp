@@ -62,6 +62,10 @@ llvm::Expected<llvm::SmallVector<TensorRef, 8>> Frontend::gradient(const Gradien
   return recordGradient(getStream(), call);
 }
 
+llvm::Expected<std::vector<GradientProblem>> Frontend::explainGradient(const GradientCall &call) {
+  return frontend::explainGradient(getStream(), call);
+}
+
 llvm::Error Frontend::materialize(const TensorRef &tensor, llvm::StringRef request, llvm::StringRef location) {
   if (tensor->isTraced())
     return makeError(ErrorKind::Trace, request + " at " + location + " needs the value of a tensor made at " +

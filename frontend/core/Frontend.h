@@ -42,6 +42,7 @@ public:
 
   llvm::Expected<TensorRefs> apply(const OpCall &call);
   llvm::Expected<llvm::SmallVector<TensorRef, 8>> gradient(const GradientCall &call);
+  llvm::Expected<std::vector<GradientProblem>> explainGradient(const GradientCall &call);
 
   /// Makes `tensor` concrete by a flush. A TraceError for a traced tensor that
   /// names the user's line and what to write instead; `request` is the call that

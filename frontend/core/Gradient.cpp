@@ -62,13 +62,19 @@ std::vector<std::string> getInputNames(const GradientCall &call) {
   return names;
 }
 
+/// "file.py:12", or nothing.
+std::string describeLine(mlir::Location location) {
+  auto line = location->findInstanceOf<mlir::FileLineColLoc>();
+  return line ? (line.getFilename().getValue() + ":" + llvm::Twine(line.getLine())).str() : std::string();
+}
+
 llvm::Error checkDifferentiable(mlir::MLIRContext *context, const GradientValues &values, const GradientCall &call) {
   DiagnosticText diagnostics(context);
   if (mlir::succeeded(mlir::ferrule::checkDifferentiable(values.cost, values.inputs, getInputNames(call))))
     return llvm::Error::success();
   std::string text = "gradient: " + diagnostics.text;
-  if (auto line = llvm::dyn_cast<mlir::FileLineColLoc>(diagnostics.location))
-    text += (" (" + line.getFilename().getValue() + ":" + llvm::Twine(line.getLine()) + ")").str();
+  if (std::string line = describeLine(diagnostics.location); !line.empty())
+    text += " (" + line + ")";
   return makeError(ErrorKind::Gradient, text + describeSite(call.site));
 }
 
@@ -93,9 +99,8 @@ llvm::Expected<GradientValues> resolve(OpStream &stream, const GradientCall &cal
   return values;
 }
 
-} // namespace
-
-llvm::Expected<llvm::SmallVector<TensorRef, 8>> recordGradient(OpStream &stream, const GradientCall &call) {
+/// Everything but whether there are gradients.
+llvm::Expected<GradientValues> check(OpStream &stream, const GradientCall &call) {
   if (llvm::Error error = checkCost(call))
     return error;
   llvm::Expected<GradientValues> values = resolve(stream, call);
@@ -103,6 +108,28 @@ llvm::Expected<llvm::SmallVector<TensorRef, 8>> recordGradient(OpStream &stream,
     return values.takeError();
   if (llvm::Error error = checkRecorded(call, values->cost))
     return error;
+  return values;
+}
+
+} // namespace
+
+llvm::Expected<std::vector<GradientProblem>> explainGradient(OpStream &stream, const GradientCall &call) {
+  llvm::Expected<GradientValues> values = check(stream, call);
+  if (!values)
+    return values.takeError();
+  std::vector<std::string> names = getInputNames(call);
+  std::vector<GradientProblem> problems;
+  for (const mlir::ferrule::GradientObstacle &obstacle :
+       mlir::ferrule::findGradientObstacles(values->cost, values->inputs))
+    problems.push_back({obstacle.op->getName().stripDialect().str(), describeLine(obstacle.op->getLoc()),
+                        obstacle.reason, names[obstacle.wrt]});
+  return problems;
+}
+
+llvm::Expected<llvm::SmallVector<TensorRef, 8>> recordGradient(OpStream &stream, const GradientCall &call) {
+  llvm::Expected<GradientValues> values = check(stream, call);
+  if (!values)
+    return values.takeError();
   if (llvm::Error error = checkDifferentiable(stream.getContext(), *values, call))
     return error;
 

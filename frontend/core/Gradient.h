@@ -21,6 +21,19 @@ struct GradientCall {
 /// gradient, names that op, its line and the parameter.
 llvm::Expected<llvm::SmallVector<TensorRef, 8>> recordGradient(OpStream &stream, const GradientCall &call);
 
+/// An op through which a gradient cannot pass.
+struct GradientProblem {
+  std::string op;
+  std::string line;   ///< "file.py:12", the user's; empty if it is not known.
+  std::string reason;
+  std::string input;  ///< Whose gradient needs it.
+};
+
+/// Everything that `recordGradient` would refuse, where that names the first.
+/// Records nothing. Fails where the call itself makes no sense, as when the
+/// cost is no float.
+llvm::Expected<std::vector<GradientProblem>> explainGradient(OpStream &stream, const GradientCall &call);
+
 } // namespace ferrule::frontend
 
 #endif // FERRULE_FRONTEND_CORE_GRADIENT_H

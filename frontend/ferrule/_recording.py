@@ -6,6 +6,7 @@ import threading
 class _State(threading.local):
     def __init__(self):
         self.capture = None
+        self.examination = None  # collects what has no gradient, see ferrule.autodiff.explain
         self.gradient_scopes = 0  # managers recording in dynamic mode; a compiled call has no residuals for them
 
 
@@ -37,3 +38,15 @@ def exit_gradient_scope():
 def in_gradient_scope():
     """Whether a gradient manager records on this thread."""
     return _state.gradient_scopes > 0
+
+
+def examination():
+    """The active `ferrule.autodiff.explain.Examination`, or None."""
+    return _state.examination
+
+
+def set_examination(examination):
+    """Makes ``examination`` (or None) the active one and returns the one before."""
+    before = _state.examination
+    _state.examination = examination
+    return before

@@ -105,21 +105,14 @@ static std::string getName(Value wrt, unsigned index, ArrayRef<std::string> name
   return "wrt[" + std::to_string(index) + "]";
 }
 
-static LogicalResult refuse(Operation *op, StringRef name) {
-  return emitError(op->getLoc()) << op->getName().stripDialect() << " has no gradient: " << getBlockReason(op)
-                                 << "; the gradient of the cost to " << name << " needs it";
-}
-
-LogicalResult checkDifferentiable(Value cost, ValueRange wrt, ArrayRef<std::string> names) {
+SmallVector<GradientObstacle> findGradientObstacles(Value cost, ValueRange wrt) {
+  SmallVector<GradientObstacle> obstacles;
   llvm::DenseSet<Operation *> needed = findNeededOps(cost);
   llvm::DenseSet<Value> differentiable = findDifferentiableValues(cost, needed);
   for (auto [index, value] : llvm::enumerate(wrt)) {
-    // Walk everything that depends on this wrt; remember the first blocking op in program order.
-    Operation *hard = nullptr, *soft = nullptr;
-    auto keepFirst = [](Operation *&first, Operation *op) {
-      if (!first || op->isBeforeInBlock(first))
-        first = op;
-    };
+    // Walk everything that depends on this wrt, up to the ops that let nothing through.
+    SmallVector<Operation *> blocking;
+    bool needsAll = !differentiable.contains(value);
     llvm::DenseSet<Value> reached;
     propagate(value, needed, reached, [&](Operation *op) {
       if (getKind(op) == GradientKind::Zero)
@@ -127,15 +120,25 @@ LogicalResult checkDifferentiable(Value cost, ValueRange wrt, ArrayRef<std::stri
       if (getBlockReason(op).empty())
         return true;
       bool reachesCost = llvm::any_of(op->getResults(), [&](Value result) { return differentiable.contains(result); });
-      keepFirst(hasFloatResult(op) && reachesCost ? hard : soft, op);
+      if (needsAll || (hasFloatResult(op) && reachesCost))
+        blocking.push_back(op);
       return false;
     });
-    if (hard)
-      return refuse(hard, getName(value, index, names));
-    if (soft && !differentiable.contains(value))
-      return refuse(soft, getName(value, index, names));
+    llvm::sort(blocking, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    for (Operation *op : blocking)
+      obstacles.push_back({op, getBlockReason(op), unsigned(index)});
   }
-  return success();
+  return obstacles;
+}
+
+LogicalResult checkDifferentiable(Value cost, ValueRange wrt, ArrayRef<std::string> names) {
+  SmallVector<GradientObstacle> obstacles = findGradientObstacles(cost, wrt);
+  if (obstacles.empty())
+    return success();
+  const GradientObstacle &first = obstacles.front();
+  return emitError(first.op->getLoc()) << first.op->getName().stripDialect() << " has no gradient: " << first.reason
+                                       << "; the gradient of the cost to " << getName(wrt[first.wrt], first.wrt, names)
+                                       << " needs it";
 }
 
 } // namespace mlir::ferrule

@@ -18,12 +18,23 @@ struct GradientPaths {
 };
 GradientPaths findGradientPaths(Value cost, ValueRange wrt);
 
-/// Succeeds if the gradient of `cost` to each `wrt` can be built. Otherwise emits an error at the location of the op
-/// that has no gradient, with the op's name, the reason and the wrt concerned, and fails.
+/// An op that stops the gradient on its way from the cost to a wrt.
+struct GradientObstacle {
+  Operation *op;
+  std::string reason;
+  /// Which wrt.
+  unsigned wrt;
+};
+
+/// What makes the gradients of `cost` to `wrt` impossible, by wrt and then in program order; empty if they can be built.
 ///
 /// An op marked NonDifferentiable with a float result stops every path through it. One with an integer or bool result
-/// (a comparison, argmax) carries a zero gradient, which is an error only for a wrt that has no other path to the cost.
-/// A wrt that the cost does not depend on is no error: its gradient is zero.
+/// (a comparison, argmax) carries a zero gradient, which is an obstacle only for a wrt that has no other path to the
+/// cost. A wrt that the cost does not depend on meets none: its gradient is zero.
+llvm::SmallVector<GradientObstacle> findGradientObstacles(Value cost, ValueRange wrt);
+
+/// Succeeds if there is no obstacle. Otherwise emits an error at the location of the first op that has no gradient,
+/// with the op's name, the reason and the wrt concerned, and fails.
 ///
 /// `names` are the wrts' names in messages; where it is shorter, a variable's or entry input's own name is used.
 LogicalResult checkDifferentiable(Value cost, ValueRange wrt, llvm::ArrayRef<std::string> names = {});

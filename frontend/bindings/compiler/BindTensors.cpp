@@ -28,9 +28,9 @@ py::list applyOp(const std::string &op, const py::sequence &inputs, const py::di
   return results;
 }
 
-std::vector<TensorRef> takeGradient(TensorRef cost, const std::vector<TensorRef> &cotangents,
-                                    const std::vector<TensorRef> &wrt, const std::string &location,
-                                    const std::string &modulePath, const std::vector<std::string> &names) {
+GradientCall toGradientCall(TensorRef cost, const std::vector<TensorRef> &cotangents, const std::vector<TensorRef> &wrt,
+                            const std::string &location, const std::string &modulePath,
+                            const std::vector<std::string> &names) {
   if (cotangents.size() > 1)
     raise(makeError(ErrorKind::Value, "gradient takes at most one cotangent"));
   GradientCall call;
@@ -39,8 +39,25 @@ std::vector<TensorRef> takeGradient(TensorRef cost, const std::vector<TensorRef>
   call.inputs.assign(wrt.begin(), wrt.end());
   call.inputNames.assign(names.begin(), names.end());
   call.site = {SourceLocation::parse(location), modulePath};
-  auto gradients = unwrap(getFrontend().gradient(call));
+  return call;
+}
+
+std::vector<TensorRef> takeGradient(TensorRef cost, const std::vector<TensorRef> &cotangents,
+                                    const std::vector<TensorRef> &wrt, const std::string &location,
+                                    const std::string &modulePath, const std::vector<std::string> &names) {
+  auto gradients =
+      unwrap(getFrontend().gradient(toGradientCall(std::move(cost), cotangents, wrt, location, modulePath, names)));
   return {gradients.begin(), gradients.end()};
+}
+
+py::list explainGradient(TensorRef cost, const std::vector<TensorRef> &cotangents, const std::vector<TensorRef> &wrt,
+                         const std::string &location, const std::string &modulePath,
+                         const std::vector<std::string> &names) {
+  py::list problems;
+  for (const GradientProblem &problem : unwrap(getFrontend().explainGradient(
+           toGradientCall(std::move(cost), cotangents, wrt, location, modulePath, names))))
+    problems.append(py::make_tuple(problem.op, problem.line, problem.reason, problem.input));
+  return problems;
 }
 
 void bindTensor(py::module_ &module) {
@@ -108,6 +125,9 @@ void bindTensors(py::module_ &module) {
   module.def("gradient", takeGradient, py::arg("cost"), py::arg("cotangents"), py::arg("wrt"), py::arg("location") = "",
              py::arg("module_path") = "", py::arg("names") = std::vector<std::string>(),
              "Records a gradient; one result for each of `wrt`.");
+  module.def("explain_gradient", explainGradient, py::arg("cost"), py::arg("cotangents"), py::arg("wrt"),
+             py::arg("location") = "", py::arg("module_path") = "", py::arg("names") = std::vector<std::string>(),
+             "What makes that gradient impossible: a list of (op, line, reason, which of `wrt`).");
   module.def("promote",
              [](py::object a, py::object b) { return getName(promoteTypes(toDataType(a), toDataType(b))).str(); });
 

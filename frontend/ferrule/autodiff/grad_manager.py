@@ -2,12 +2,12 @@
 
 import weakref
 
-from .. import _compiler, _recording
 from .._stream import record_gradient
 from .._tensor import Tensor
 from ..errors import GradientError, ShapeError
 from ..location import user_location
 from ..shapes import is_one, show
+from .scope import GradientScope
 
 
 class GradManager:
@@ -26,7 +26,7 @@ class GradManager:
         self._attached = {}  # id: (weak reference, callbacks); tensors compare elementwise, so they are no dict keys
         self._sources = []  # (tensor, the handle that the forward computation uses)
         self._recording = False
-        self._scoped = False  # whether the recorder keeps residuals for us (dynamic mode only)
+        self._scope = None  # while it records
         self._within = False  # whether a `with` block ends the recording
 
     def attached_tensors(self):
@@ -64,10 +64,7 @@ class GradManager:
         if self._recording:
             raise GradientError(f"this GradManager already records, at {user_location()}")
         self._recording = True
-        self._scoped = _recording.current() is None
-        if self._scoped:
-            _recording.enter_gradient_scope()
-            _compiler.gradient_scope_enter()
+        self._scope = GradientScope()
         # The value at the start is what the forward computation uses, also if the tensor is written in between.
         self._attached = {key: known for key, known in self._attached.items() if known[0]() is not None}
         self._sources = [(tensor, tensor._handle) for tensor, _ in self._alive()]
@@ -78,9 +75,7 @@ class GradManager:
             return
         self._recording = False
         self._sources = []
-        if self._scoped:
-            _compiler.gradient_scope_exit()
-            _recording.exit_gradient_scope()
+        self._scope.close()
 
     def __enter__(self):
         self.record()

@@ -104,6 +104,7 @@ class Capture:
     def __init__(self, function, accumulate=()):
         self.guards = GuardRecorder(function)
         self.gradients = GradientState(set(accumulate))
+        self.trace = None  # the `_compiler.Trace` while it records
         self._constants = {}
 
     def note_constant(self, tensor):
@@ -212,6 +213,7 @@ def _record_once(capture, name, inputs, call):
         raise TraceError(f"{name}: a recording is already active")
     try:
         with _compiler.Trace(name) as trace:
+            capture.trace = trace
             tensors = [Tensor._wrap(trace.input(*spec)) for spec in inputs]
             with capture.guards:
                 result = call(tensors)
