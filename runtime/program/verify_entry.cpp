@@ -55,6 +55,8 @@ class EntryVerifier {
     for (uint32_t i = 0; i < entry_.dims()->size(); ++i) {
       const schema::Dim& dim = *entry_.dims()->Get(i);
       FERRULE_RETURN_IF_ERROR(verify_name(*dim.name(), context_.name, "a dim"));
+      FERRULE_RETURN_IF_ERROR(
+          check_index("the source of a dim", dim.source(), i, static_cast<uint32_t>(schema::DimSource_MAX) + 1));
       names[i] = dim.name()->c_str();
       if (dim.min() < 0 || dim.max() < dim.min() || dim.multiple_of() < 1) {
         return Status::error(StatusCode::kInvalidArtifact,
@@ -173,6 +175,7 @@ class EntryVerifier {
     uint64_t byte_size;
     FERRULE_RETURN_IF_ERROR(find_storage(position, &byte_size));
     FERRULE_RETURN_IF_ERROR(check_expression("the size of a buffer", buffer.size(), position));
+    FERRULE_RETURN_IF_ERROR(check_index("the block of a buffer", buffer.block(), position, entry_.blocks()->size()));
     FERRULE_RETURN_IF_ERROR(verify_text(*buffer.debug_name(), context_.name, "the name of a buffer"));
     const bool in_arena = buffer.storage() == schema::Storage_arena;
     const bool offset_allowed = in_arena ? buffer.offset() % 64 == 0 : buffer.offset() == 0;

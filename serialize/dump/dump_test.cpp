@@ -59,6 +59,57 @@ TEST_CASE("the JSON holds the same facts and escapes what must be escaped") {
   CHECK(contains(json, R"("targets": ["aarch64", "x86-64", "x86-64-v2"])"));
 }
 
+TEST_CASE("control flow shows its blocks in place") {
+  ArtifactContents contents = sample_contents();
+  contents.program.entries = {sample_control_flow()};
+  DumpOptions options;
+  options.memory = options.instructions = true;
+  const std::string text = dump_text(contents, options);
+  INFO(text);
+  CHECK(contains(text, "    step from 0 to 7, of a loop\n    steps from 0 to 8, at most min(batch, 8), known late\n"));
+  CHECK(contains(text, "bytes 64 to 68              live 0 to 1      of block 1   4 bytes  once\n"));
+  CHECK(contains(text,
+                 "    0    bind steps from 1  model.py:4\n"
+                 "    1    copy(5 <- 0)\n"
+                 "    2    loop step below steps  model.py:4\n"
+                 "         body (block 1)\n"
+                 "           0    double(7 <- 5)  model.py:3\n"
+                 "           1    copy(5 <- 7)\n"
+                 "    3    if 2  model.py:4\n"
+                 "         then (block 2)\n"
+                 "           0    copy(5 <- 0)\n"
+                 "         else (block 3)\n"
+                 "    4    while 6  model.py:4\n"
+                 "         condition (block 4)\n"
+                 "           0    copy(6 <- 4)\n"
+                 "         body (block 5)\n"
+                 "           0    double(5 <- 5)  model.py:3\n"
+                 "    5    copy(3 <- 5)\n"));
+  const std::string json = dump_json(contents, options);
+  INFO(json);
+  CHECK(contains(json, R"({"name": "step", "min": 0, "max": 7, "multiple_of": 1, "source": "iteration"})"));
+  CHECK(contains(json, R"x("multiple_of": 1, "source": "instruction", "limit": "min(batch, 8)"})x"));
+  CHECK(contains(json, R"("begin": 0, "end": 1, "alias_group": 0, "block": 1})"));
+  CHECK(contains(json, R"({"kind": "bind_dim", "operands": [1], "dim": "steps", "location": "model.py:4"})"));
+  CHECK(contains(json, R"({"kind": "loop", "operands": [], "count": "steps", "dim": "step", "location": "model.py:4", )"
+                       R"("body": [{"kind": "kernel_call", "kernel": "double", "operands": [7, 5], "outputs": 1, )"));
+  CHECK(contains(json, R"({"kind": "if", "operands": [2], "location": "model.py:4", "then": [{"kind": "copy", )"));
+  CHECK(contains(json, R"("else": []})"));
+  CHECK(contains(json, R"("kind": "while", "operands": [6], "location": "model.py:4", "condition": [{"kind": "copy")"));
+}
+
+TEST_CASE("blocks that name themselves or one another are shown once") {
+  ArtifactContents contents = sample_contents();
+  EntryDescription entry = sample_control_flow();
+  entry.blocks[1].instructions[0] = entry.blocks[0].instructions[3];
+  entry.blocks[1].instructions[0].blocks = {0, 99};
+  contents.program.entries = {entry};
+  DumpOptions options;
+  options.instructions = true;
+  CHECK(contains(dump_text(contents, options), "else (block 99)\n"));
+  CHECK(contains(dump_json(contents, options), R"("then": [], "else": []})"));
+}
+
 TEST_CASE("expressions print as formulas, malformed ones without harm") {
   EntryDescription entry;
   entry.dims = {{"batch"}};

@@ -66,6 +66,21 @@ const char* storage_name(Storage storage) {
   return static_cast<uint8_t>(storage) < 5 ? kNames[static_cast<uint8_t>(storage)] : "?";
 }
 
+const char* dim_source_name(DimSource source) {
+  static const char* const kNames[] = {"input", "iteration", "instruction"};
+  return static_cast<uint8_t>(source) < 3 ? kNames[static_cast<uint8_t>(source)] : "?";
+}
+
+const char* instruction_kind_name(InstructionDescription::Kind kind) {
+  static const char* const kNames[] = {"kernel_call", "copy", "if", "while", "loop", "bind_dim"};
+  return kNames[static_cast<uint8_t>(kind)];
+}
+
+const char* block_role(InstructionDescription::Kind kind, size_t index) {
+  if (kind == InstructionDescription::Kind::kIf) return index == 0 ? "then" : "else";
+  return kind == InstructionDescription::Kind::kWhile && index == 0 ? "condition" : "body";
+}
+
 std::string segment_name(const SegmentEntry& entry) { return {entry.name, strnlen(entry.name, sizeof entry.name)}; }
 
 std::string text_at(const std::vector<std::string>& texts, uint64_t index) {

@@ -14,6 +14,10 @@ namespace ferrule::serialize {
 std::string hex_digest(const uint8_t digest[32]);
 const char* segment_kind_name(uint32_t kind);
 const char* storage_name(Storage storage);
+const char* dim_source_name(DimSource source);
+const char* instruction_kind_name(InstructionDescription::Kind kind);
+// What the instruction calls its block number `index`: "then", "else", "condition", "body".
+const char* block_role(InstructionDescription::Kind kind, size_t index);
 std::string segment_name(const SegmentEntry& entry);
 
 // item `index` of `texts`, or "?": the dump also prints artifacts that the runtime would refuse.

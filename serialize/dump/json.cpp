@@ -111,31 +111,64 @@ void put_buffers(JsonWriter& json, const EntryDescription& entry, const std::vec
     json.member_unsigned("begin", buffer.begin);
     json.member_unsigned("end", buffer.end);
     json.member_unsigned("alias_group", buffer.alias_group);
+    json.member_unsigned("block", buffer.block);
     json.end('}');
   });
 }
 
-void put_instructions(JsonWriter& json, const ProgramDescription& program, const EntryDescription& entry) {
-  json.key("instructions");
-  json.begin('[');
-  for (const BlockDescription& block : entry.blocks) {
-    for (const InstructionDescription& instruction : block.instructions) {
-      const bool is_copy = instruction.kind == InstructionDescription::Kind::kCopy;
-      json.begin('{');
-      json.member("kind", is_copy ? "copy" : "kernel_call");
-      if (!is_copy) {
-        json.member("kernel",
-                    instruction.kernel < program.kernels.size() ? program.kernels[instruction.kernel].name : "?");
-      }
-      json.member_array("operands", instruction.operands,
-                        [&](const OperandDescription& operand) { json.put_unsigned(operand.buffer); });
-      json.member_unsigned("outputs", is_copy ? 1 : instruction.output_count);
-      json.member("location", instruction.location == 0 ? "" : text_at(program.locations, instruction.location - 1));
-      json.end('}');
+// Instructions, those of the blocks below in place. A malformed artifact can name a block twice: it is shown once.
+class InstructionsJson {
+ public:
+  InstructionsJson(JsonWriter& json, const ProgramDescription& program, const EntryDescription& entry,
+                   const std::vector<std::string>& texts)
+      : json_(json), program_(program), entry_(entry), texts_(texts), shown_(entry.blocks.size(), false) {}
+
+  void put_block(const char* name, uint32_t block) {
+    json_.key(name);
+    json_.begin('[');
+    if (block < entry_.blocks.size() && !shown_[block] && depth_ <= kMaximumBlockDepth) {
+      shown_[block] = true;
+      ++depth_;
+      for (const InstructionDescription& instruction : entry_.blocks[block].instructions) put(instruction);
+      --depth_;
     }
+    json_.end(']');
   }
-  json.end(']');
-}
+
+ private:
+  using Kind = InstructionDescription::Kind;
+
+  void put(const InstructionDescription& instruction) {
+    const bool is_call = instruction.kind == Kind::kKernelCall;
+    json_.begin('{');
+    json_.member("kind", instruction_kind_name(instruction.kind));
+    if (is_call) {
+      json_.member("kernel",
+                   instruction.kernel < program_.kernels.size() ? program_.kernels[instruction.kernel].name : "?");
+    }
+    json_.member_array("operands", instruction.operands,
+                       [&](const OperandDescription& operand) { json_.put_unsigned(operand.buffer); });
+    if (is_call || instruction.kind == Kind::kCopy) {
+      json_.member_unsigned("outputs", is_call ? instruction.output_count : 1);
+    }
+    if (instruction.kind == Kind::kLoop) json_.member("count", text_at(texts_, instruction.count));
+    if (instruction.kind == Kind::kLoop || instruction.kind == Kind::kBindDim) {
+      json_.member("dim", instruction.dim < entry_.dims.size() ? entry_.dims[instruction.dim].name : "?");
+    }
+    json_.member("location", instruction.location == 0 ? "" : text_at(program_.locations, instruction.location - 1));
+    for (size_t i = 0; i < instruction.blocks.size(); ++i) {
+      put_block(block_role(instruction.kind, i), instruction.blocks[i]);
+    }
+    json_.end('}');
+  }
+
+  JsonWriter& json_;
+  const ProgramDescription& program_;
+  const EntryDescription& entry_;
+  const std::vector<std::string>& texts_;
+  std::vector<bool> shown_;
+  uint32_t depth_ = 0;
+};
 
 void put_entry(JsonWriter& json, const ProgramDescription& program, const EntryDescription& entry,
                const DumpOptions& options) {
@@ -155,6 +188,8 @@ void put_entry(JsonWriter& json, const ProgramDescription& program, const EntryD
     }
     json.key("multiple_of");
     json.put_number(dim.multiple_of);
+    if (dim.source != DimSource::kInput) json.member("source", dim_source_name(dim.source));
+    if (dim.source == DimSource::kInstruction) json.member("limit", text_at(texts, dim.limit));
     json.end('}');
   });
   json.member_array("assigns", entry.assigned_variables, [&](uint32_t variable) {
@@ -164,7 +199,7 @@ void put_entry(JsonWriter& json, const ProgramDescription& program, const EntryD
   json.member_unsigned("lower_bound_bytes", entry.lower_bound_bytes);
   json.member_unsigned("naive_bytes", entry.naive_bytes);
   if (options.memory) put_buffers(json, entry, texts);
-  if (options.instructions) put_instructions(json, program, entry);
+  if (options.instructions) InstructionsJson(json, program, entry, texts).put_block("instructions", 0);
   json.end('}');
 }
 

@@ -43,10 +43,12 @@ std::string signature_text(const EntryDescription& entry, const std::vector<std:
   return entry.name + "(" + joined(inputs, ", ") + ") -> (" + joined(outputs, ", ") + ")";
 }
 
-std::string dim_text(const DimDescription& dim) {
+std::string dim_text(const DimDescription& dim, const std::vector<std::string>& expressions) {
   std::string text = dim.name + " from " + std::to_string(dim.min);
   text += dim.max == std::numeric_limits<int64_t>::max() ? " up" : " to " + std::to_string(dim.max);
   if (dim.multiple_of != 1) text += " in multiples of " + std::to_string(dim.multiple_of);
+  if (dim.source == DimSource::kIteration) text += ", of a loop";
+  if (dim.source == DimSource::kInstruction) text += ", at most " + text_at(expressions, dim.limit) + ", known late";
   return text;
 }
 
@@ -59,6 +61,7 @@ void append_buffers(const EntryDescription& entry, const std::vector<std::string
       *out += "bytes " +
               column(std::to_string(buffer.offset) + " to " + std::to_string(buffer.offset + buffer.planned_size), 22) +
               "live " + column(std::to_string(buffer.begin) + " to " + std::to_string(buffer.end), 12);
+      if (buffer.block != 0) *out += "of block " + column(std::to_string(buffer.block), 4);
     }
     *out += text_at(expressions, buffer.size) + " bytes  " + buffer.debug_name;
     if (buffer.alias_group != 0) *out += "  (alias group " + std::to_string(buffer.alias_group) + ")";
@@ -66,31 +69,76 @@ void append_buffers(const EntryDescription& entry, const std::vector<std::string
   }
 }
 
-void append_instructions(const ProgramDescription& program, const EntryDescription& entry, std::string* out) {
-  for (const BlockDescription& block : entry.blocks) {
-    for (size_t i = 0; i < block.instructions.size(); ++i) {
-      const InstructionDescription& instruction = block.instructions[i];
-      const bool is_copy = instruction.kind == InstructionDescription::Kind::kCopy;
-      std::string name = is_copy ? "copy" : "?";
-      if (!is_copy && instruction.kernel < program.kernels.size()) name = program.kernels[instruction.kernel].name;
-      *out += "    " + column(std::to_string(i), 5) + name + "(";
-      for (size_t operand = 0; operand < instruction.operands.size(); ++operand) {
-        const size_t written = is_copy ? 1 : instruction.output_count;
-        *out += operand == 0 ? "" : operand == written ? " <- " : ", ";
-        *out += std::to_string(instruction.operands[operand].buffer);
+// Instructions, those of the blocks below indented. A malformed artifact can name a block twice: it is shown once.
+class InstructionsText {
+ public:
+  InstructionsText(const ProgramDescription& program, const EntryDescription& entry,
+                   const std::vector<std::string>& expressions, std::string* out)
+      : program_(program), entry_(entry), expressions_(expressions), out_(out), shown_(entry.blocks.size(), false) {}
+
+  void append_block(uint32_t block, uint32_t depth) {
+    if (block >= entry_.blocks.size() || shown_[block] || depth > kMaximumBlockDepth) return;
+    shown_[block] = true;
+    const size_t indent = 4 + size_t{depth} * 7;
+    const std::vector<InstructionDescription>& instructions = entry_.blocks[block].instructions;
+    for (size_t i = 0; i < instructions.size(); ++i) {
+      const InstructionDescription& instruction = instructions[i];
+      *out_ += std::string(indent, ' ') + column(std::to_string(i), 5) + instruction_text(instruction);
+      if (instruction.location != 0) *out_ += "  " + text_at(program_.locations, instruction.location - 1);
+      *out_ += "\n";
+      for (size_t below = 0; below < instruction.blocks.size(); ++below) {
+        *out_ += std::string(indent + 5, ' ') + block_role(instruction.kind, below) + " (block " +
+                 std::to_string(instruction.blocks[below]) + ")\n";
+        append_block(instruction.blocks[below], depth + 1);
       }
-      *out += ")";
-      if (instruction.location != 0) *out += "  " + text_at(program.locations, instruction.location - 1);
-      *out += "\n";
     }
   }
-}
+
+ private:
+  using Kind = InstructionDescription::Kind;
+
+  std::string instruction_text(const InstructionDescription& instruction) const {
+    const std::string first = instruction.operands.empty() ? "?" : std::to_string(instruction.operands[0].buffer);
+    const std::string dim = instruction.dim < entry_.dims.size() ? entry_.dims[instruction.dim].name : "?";
+    switch (instruction.kind) {
+      case Kind::kKernelCall:
+        return (instruction.kernel < program_.kernels.size() ? program_.kernels[instruction.kernel].name : "?") +
+               operands_text(instruction, instruction.output_count);
+      case Kind::kCopy:
+        return "copy" + operands_text(instruction, 1);
+      case Kind::kIf:
+        return "if " + first;
+      case Kind::kWhile:
+        return "while " + first;
+      case Kind::kLoop:
+        return "loop " + dim + " below " + text_at(expressions_, instruction.count);
+      case Kind::kBindDim:
+        return "bind " + dim + " from " + first;
+    }
+    return "?";
+  }
+
+  static std::string operands_text(const InstructionDescription& instruction, size_t written) {
+    std::string text = "(";
+    for (size_t operand = 0; operand < instruction.operands.size(); ++operand) {
+      text += operand == 0 ? "" : operand == written ? " <- " : ", ";
+      text += std::to_string(instruction.operands[operand].buffer);
+    }
+    return text + ")";
+  }
+
+  const ProgramDescription& program_;
+  const EntryDescription& entry_;
+  const std::vector<std::string>& expressions_;
+  std::string* out_;
+  std::vector<bool> shown_;
+};
 
 void append_entry(const ProgramDescription& program, const EntryDescription& entry, const DumpOptions& options,
                   std::string* out) {
   const std::vector<std::string> expressions = expression_texts(entry);
   *out += "  " + signature_text(entry, expressions) + "\n";
-  for (const DimDescription& dim : entry.dims) *out += "    " + dim_text(dim) + "\n";
+  for (const DimDescription& dim : entry.dims) *out += "    " + dim_text(dim, expressions) + "\n";
   size_t instruction_count = 0;
   for (const BlockDescription& block : entry.blocks) instruction_count += block.instructions.size();
   *out += "    " + std::to_string(instruction_count) + " instructions; memory: peak " + byte_count(entry.peak_bytes) +
@@ -100,7 +148,7 @@ void append_entry(const ProgramDescription& program, const EntryDescription& ent
     *out += "    assigns " + std::to_string(entry.assigned_variables.size()) + " variables\n";
   }
   if (options.memory) append_buffers(entry, expressions, out);
-  if (options.instructions) append_instructions(program, entry, out);
+  if (options.instructions) InstructionsText(program, entry, expressions, out).append_block(0, 0);
 }
 
 void append_variables(const ProgramDescription& program, std::string* out) {

@@ -58,6 +58,37 @@ TEST_CASE("reading gives back what was written") {
   CHECK(actual.locations == expected.locations);
 }
 
+TEST_CASE("reading gives back control flow") {
+  ProgramDescription expected = sample_program();
+  expected.entries = {sample_control_flow()};
+  std::string error;
+  const std::vector<uint8_t> written = write_program(expected, &error);
+  ArtifactContents contents;
+  REQUIRE(read_artifact(written.data(), written.size(), &contents, &error));
+  CHECK((write_program(contents.program, &error) == written));
+  const EntryDescription& actual = contents.program.entries[0];
+  CHECK(actual.dims[1].source == DimSource::kIteration);
+  CHECK(actual.dims[2].source == DimSource::kInstruction);
+  CHECK(actual.dims[2].limit == 6);
+  CHECK(actual.buffers[7].block == 1);
+  using Kind = InstructionDescription::Kind;
+  const std::vector<InstructionDescription>& body = actual.blocks[0].instructions;
+  CHECK(body[0].kind == Kind::kBindDim);
+  CHECK(body[0].dim == 2);
+  CHECK(body[0].operands[0].buffer == 1);
+  CHECK(body[2].kind == Kind::kLoop);
+  CHECK(body[2].count == 7);
+  CHECK(body[2].dim == 1);
+  CHECK(body[2].blocks == std::vector<uint32_t>({1}));
+  CHECK(body[3].kind == Kind::kIf);
+  CHECK(body[3].operands[0].buffer == 2);
+  CHECK(body[3].blocks == std::vector<uint32_t>({2, 3}));
+  CHECK(body[4].kind == Kind::kWhile);
+  CHECK(body[4].operands[0].buffer == 6);
+  CHECK(body[4].blocks == std::vector<uint32_t>({4, 5}));
+  CHECK(body[4].location == 2);
+}
+
 TEST_CASE("reading refuses edited and truncated artifacts") {
   std::string error;
   const std::vector<uint8_t> artifact = write_program(sample_program(), &error);

@@ -1,6 +1,7 @@
 #include "serialize/golden/sample_program.h"
 
 #include <cstring>
+#include <utility>
 
 namespace ferrule::serialize {
 namespace {
@@ -57,6 +58,26 @@ InstructionDescription call_double(uint32_t to, uint32_t from, uint32_t location
   return call;
 }
 
+InstructionDescription copy(OperandDescription target, OperandDescription source, uint32_t byte_size) {
+  InstructionDescription copy;
+  copy.kind = InstructionDescription::Kind::kCopy;
+  copy.operands = {target, source};
+  copy.byte_size = byte_size;
+  return copy;
+}
+
+InstructionDescription control(InstructionDescription::Kind kind, std::vector<OperandDescription> operands,
+                               std::vector<uint32_t> blocks, uint32_t count = 0, uint32_t dim = 0) {
+  InstructionDescription instruction;
+  instruction.kind = kind;
+  instruction.operands = std::move(operands);
+  instruction.blocks = std::move(blocks);
+  instruction.count = count;
+  instruction.dim = dim;
+  instruction.location = 2;
+  return instruction;
+}
+
 EntryDescription double_twice() {
   EntryDescription entry;
   entry.name = "double_twice";
@@ -86,17 +107,60 @@ EntryDescription store() {
   entry.inputs = {{"x", {}, {0, 1}}};
   entry.expressions = {constant(3), constant(2), constant(24), constant(0)};
   entry.buffers = {{Storage::kInput, 0, 0, 2, 24, 0, 0, 0, "x"}, {Storage::kVariable, 1, 0, 2, 24, 0, 0, 0, "position"}};
-  InstructionDescription copy;
-  copy.kind = InstructionDescription::Kind::kCopy;
-  copy.operands = {{1, 3}, {0, 3}};
-  copy.byte_size = 2;
-  entry.blocks = {{{copy}}};
+  entry.blocks = {{{copy({1, 3}, {0, 3}, 2)}}};
   entry.assigned_variables = {1};
   entry.signature = "{}";
   return entry;
 }
 
 }  // namespace
+
+EntryDescription sample_control_flow() {
+  using Kind = InstructionDescription::Kind;
+  EntryDescription entry;
+  entry.name = "double_some";
+  entry.inputs = {{"x", {}, {0}}, {"steps", {0, 64, 1}, {}}, {"undo", {6, 8, 1}, {}}};
+  entry.outputs = {{"out.0", {}, {7}}};
+  entry.dims = {{"batch", 1, 8, 1},
+                {"step", 0, 7, 1, DimSource::kIteration},
+                {"steps", 0, 8, 1, DimSource::kInstruction, 6}};
+  entry.expressions = {{ExpressionKind::kDim, 0, 0, 0},        // 0: batch
+                       constant(0),                            // 1
+                       constant(4),                            // 2
+                       {ExpressionKind::kMultiply, 0, 2, 0},   // 3: bytes of x
+                       constant(1),                            // 4
+                       constant(8),                            // 5
+                       {ExpressionKind::kMinimum, 0, 5, 0},    // 6: the most steps
+                       {ExpressionKind::kDim, 0, 0, 2},        // 7: steps
+                       {ExpressionKind::kMultiply, 7, 2, 0},   // 8: bytes of y
+                       {ExpressionKind::kDim, 0, 0, 1},        // 9: step
+                       {ExpressionKind::kMultiply, 9, 2, 0}};  // 10: where element `step` is
+  entry.buffers = {{Storage::kInput, 0, 0, 3, 32, 0, 0, 0, "x"},
+                   {Storage::kInput, 1, 0, 5, 8, 0, 0, 0, "steps"},
+                   {Storage::kInput, 2, 0, 4, 1, 0, 0, 0, "undo"},
+                   {Storage::kOutput, 0, 0, 8, 32, 0, 0, 0, "y"},
+                   {Storage::kConstant, 0, 0, 2, 4, 0, 0, 0, "zero"},
+                   {Storage::kArena, 0, 0, 3, 32, 1, 5, 0, "total"},
+                   {Storage::kArena, 0, 64, 4, 1, 4, 4, 0, "again"},
+                   {Storage::kArena, 0, 64, 2, 4, 0, 1, 0, "once", 1}};
+  InstructionDescription once = call_double(7, 5, 1);
+  once.operands[1].offset = 10;
+  once.dims = {4};
+  once.tiles = 4;
+  entry.blocks = {{{control(Kind::kBindDim, {{1, 1}}, {}, 0, 2), copy({5, 1}, {0, 1}, 3),
+                    control(Kind::kLoop, {}, {1}, 7, 1), control(Kind::kIf, {{2, 1}}, {2, 3}),
+                    control(Kind::kWhile, {{6, 1}}, {4, 5}), copy({3, 1}, {5, 1}, 8)}},
+                  {{once, copy({5, 10}, {7, 1}, 2)}},
+                  {{copy({5, 1}, {0, 1}, 3)}},
+                  {},
+                  {{copy({6, 1}, {4, 1}, 4)}},
+                  {{call_double(5, 5, 1)}}};
+  entry.peak_bytes = 96;
+  entry.lower_bound_bytes = 36;
+  entry.naive_bytes = 37;
+  entry.signature = "{}";
+  return entry;
+}
 
 ProgramDescription sample_program() {
   ProgramDescription program;

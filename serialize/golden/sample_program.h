@@ -14,6 +14,10 @@ namespace ferrule::serialize {
 
 ProgramDescription sample_program();
 
+// An entry for that program with every kind of control flow and of dim:
+//   double_some(x[batch], steps: int64[], undo: bool[]) -> y[steps]    y = 2 x for the first `steps` elements, or x
+EntryDescription sample_control_flow();
+
 }  // namespace ferrule::serialize
 
 #endif  // FERRULE_SERIALIZE_GOLDEN_SAMPLE_PROGRAM_H_

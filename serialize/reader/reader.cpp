@@ -91,29 +91,53 @@ std::vector<uint8_t> cut(const std::vector<uint8_t>& weights, uint64_t offset, u
   return {weights.begin() + static_cast<ptrdiff_t>(offset), weights.begin() + static_cast<ptrdiff_t>(offset + size)};
 }
 
+OperandDescription read_operand(const schema::Operand& operand) { return {operand.buffer(), operand.offset()}; }
+
+void read_call(const schema::KernelCall& call, InstructionDescription* out) {
+  out->kernel = call.kernel();
+  for (const schema::Operand* operand : *call.operands()) out->operands.push_back(read_operand(*operand));
+  out->output_count = call.output_count();
+  out->dims = read_vector(*call.dims());
+  out->tiles = call.tiles();
+  out->device = call.device();
+  out->params = read_vector(*call.params());
+  out->location = call.location();
+}
+
 bool read_instruction(const schema::InstructionNode& node, InstructionDescription* out) {
-  if (node.instruction_type() == schema::Instruction_KernelCall) {
-    const schema::KernelCall& call = *node.instruction_as_KernelCall();
-    out->kernel = call.kernel();
-    for (const schema::Operand* operand : *call.operands()) {
-      out->operands.push_back({operand->buffer(), operand->offset()});
-    }
-    out->output_count = call.output_count();
-    out->dims = read_vector(*call.dims());
-    out->tiles = call.tiles();
-    out->device = call.device();
-    out->params = read_vector(*call.params());
-    out->location = call.location();
-    return true;
+  using Kind = InstructionDescription::Kind;
+  if (const schema::KernelCall* call = node.instruction_as_KernelCall()) {
+    read_call(*call, out);
+  } else if (const schema::Copy* copy = node.instruction_as_Copy()) {
+    out->kind = Kind::kCopy;
+    out->operands = {read_operand(*copy->target()), read_operand(*copy->source())};
+    out->byte_size = copy->byte_size();
+    out->device = copy->device();
+    out->location = copy->location();
+  } else if (const schema::If* branch = node.instruction_as_If()) {
+    out->kind = Kind::kIf;
+    out->operands = {read_operand(*branch->condition())};
+    out->blocks = {branch->then_block(), branch->else_block()};
+    out->location = branch->location();
+  } else if (const schema::While* loop = node.instruction_as_While()) {
+    out->kind = Kind::kWhile;
+    out->operands = {read_operand(*loop->condition())};
+    out->blocks = {loop->condition_block(), loop->body_block()};
+    out->location = loop->location();
+  } else if (const schema::Loop* counted = node.instruction_as_Loop()) {
+    out->kind = Kind::kLoop;
+    out->count = counted->count();
+    out->dim = counted->dim();
+    out->blocks = {counted->body_block()};
+    out->location = counted->location();
+  } else if (const schema::BindDim* bind = node.instruction_as_BindDim()) {
+    out->kind = Kind::kBindDim;
+    out->dim = bind->dim();
+    out->operands = {read_operand(*bind->value())};
+    out->location = bind->location();
+  } else {
+    return false;
   }
-  if (node.instruction_type() != schema::Instruction_Copy) return false;
-  const schema::Copy& copy = *node.instruction_as_Copy();
-  out->kind = InstructionDescription::Kind::kCopy;
-  out->operands = {{copy.target()->buffer(), copy.target()->offset()},
-                   {copy.source()->buffer(), copy.source()->offset()}};
-  out->byte_size = copy.byte_size();
-  out->device = copy.device();
-  out->location = copy.location();
   return true;
 }
 
@@ -122,7 +146,8 @@ bool read_entry(const schema::Entry& entry, EntryDescription* out, std::string* 
   out->inputs = read_specs(*entry.inputs());
   out->outputs = read_specs(*entry.outputs());
   for (const schema::Dim* dim : *entry.dims()) {
-    out->dims.push_back({dim->name()->str(), dim->min(), dim->max(), dim->multiple_of()});
+    out->dims.push_back({dim->name()->str(), dim->min(), dim->max(), dim->multiple_of(),
+                         static_cast<DimSource>(dim->source()), dim->limit()});
   }
   for (const schema::Expression* node : *entry.expressions()) {
     out->expressions.push_back({static_cast<ExpressionKind>(node->kind()), node->left(), node->right(), node->value()});
@@ -133,7 +158,7 @@ bool read_entry(const schema::Entry& entry, EntryDescription* out, std::string* 
   for (const schema::Buffer* buffer : *entry.buffers()) {
     out->buffers.push_back({static_cast<Storage>(buffer->storage()), buffer->index(), buffer->offset(), buffer->size(),
                             buffer->planned_size(), buffer->begin(), buffer->end(), buffer->alias_group(),
-                            buffer->debug_name()->str()});
+                            buffer->debug_name()->str(), buffer->block()});
   }
   for (const schema::Block* block : *entry.blocks()) {
     BlockDescription& description = out->blocks.emplace_back();

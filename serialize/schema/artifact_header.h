@@ -22,6 +22,9 @@ inline constexpr uint32_t kMinimumReaderVersion = 0;
 inline constexpr uint64_t kWeightsAlignment = 64 * 1024;  // mappable with 4, 16 and 64 KiB pages
 inline constexpr uint64_t kSegmentAlignment = 64;
 inline constexpr uint32_t kMaximumSegments = 64;
+// Blocks of instructions lie in at most as many others.
+inline constexpr uint32_t kMaximumBlockDepth = 64;
+
 inline constexpr uint64_t kMaximumMetadataBytes = uint64_t{1} << 30;  // a flatbuffer must stay below 2 GiB
 
 struct ArtifactHeader {

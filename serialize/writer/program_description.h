@@ -34,9 +34,13 @@ struct ExpressionDescription {
   int64_t value = 0;
 };
 
+enum class DimSource : uint8_t { kInput, kIteration, kInstruction };
+
 struct DimDescription {
   std::string name;
   int64_t min = 1, max = std::numeric_limits<int64_t>::max(), multiple_of = 1;
+  DimSource source = DimSource::kInput;
+  uint32_t limit = 0;  // expression; of a dim of source kInstruction
 };
 
 struct EqualityDescription {
@@ -85,6 +89,7 @@ struct BufferDescription {
   uint64_t planned_size = 0;
   uint32_t begin = 0, end = 0, alias_group = 0;
   std::string debug_name;
+  uint32_t block = 0;
 };
 
 struct OperandDescription {
@@ -93,9 +98,13 @@ struct OperandDescription {
 };
 
 struct InstructionDescription {
-  enum class Kind : uint8_t { kKernelCall, kCopy } kind = Kind::kKernelCall;
+  enum class Kind : uint8_t { kKernelCall, kCopy, kIf, kWhile, kLoop, kBindDim } kind = Kind::kKernelCall;
   // Kernel call: operands[0 .. output_count) written, the rest read.
   // Copy: operands[0] is the target, operands[1] the source, `byte_size` an expression.
+  // If: operands[0] is the condition, blocks {then, else}.
+  // While: operands[0] is the condition, blocks {condition, body}.
+  // Loop: `count` an expression, `dim`, blocks {body}.
+  // BindDim: operands[0] is the value, `dim`.
   uint32_t kernel = 0;
   std::vector<OperandDescription> operands;
   uint32_t output_count = 0;
@@ -104,7 +113,10 @@ struct InstructionDescription {
   uint32_t byte_size = 0;      // expression
   uint32_t device = 0;
   std::vector<uint8_t> params;
-  uint32_t location = 0;  // 1 + index into ProgramDescription::locations; 0: none
+  std::vector<uint32_t> blocks;  // numbers of blocks of the entry
+  uint32_t count = 0;            // expression
+  uint32_t dim = 0;              // number of a dim of the entry
+  uint32_t location = 0;         // 1 + index into ProgramDescription::locations; 0: none
 };
 
 struct BlockDescription {

@@ -75,22 +75,21 @@ Offset<schema::Variable> make_variable(FlatBufferBuilder& builder, const Variabl
 Offset<schema::Buffer> make_buffer(FlatBufferBuilder& builder, const BufferDescription& buffer) {
   const auto name = builder.CreateSharedString(buffer.debug_name);
   return schema::CreateBuffer(builder, static_cast<schema::Storage>(buffer.storage), buffer.index, buffer.offset,
-                              buffer.size, buffer.planned_size, buffer.begin, buffer.end, buffer.alias_group, name);
+                              buffer.size, buffer.planned_size, buffer.begin, buffer.end, buffer.alias_group, name,
+                              buffer.block);
 }
 
-Offset<schema::InstructionNode> make_copy(FlatBufferBuilder& builder, const InstructionDescription& instruction) {
-  // A malformed description becomes operand 0 twice, which the verifier refuses if it matters.
-  const OperandDescription target = instruction.operands.empty() ? OperandDescription{} : instruction.operands[0];
-  const OperandDescription source = instruction.operands.size() < 2 ? OperandDescription{} : instruction.operands[1];
-  const schema::Operand target_operand(target.buffer, target.offset), source_operand(source.buffer, source.offset);
-  const auto copy = schema::CreateCopy(builder, &target_operand, &source_operand, instruction.byte_size,
-                                       instruction.device, instruction.location);
-  return schema::CreateInstructionNode(builder, schema::Instruction_Copy, copy.Union());
+// What a malformed description lacks becomes number 0, which the verifier refuses if it matters.
+schema::Operand operand_at(const InstructionDescription& instruction, size_t index) {
+  if (index >= instruction.operands.size()) return {0, 0};
+  return {instruction.operands[index].buffer, instruction.operands[index].offset};
+}
+uint32_t block_at(const InstructionDescription& instruction, size_t index) {
+  return index < instruction.blocks.size() ? instruction.blocks[index] : 0;
 }
 
-Offset<schema::InstructionNode> make_instruction(FlatBufferBuilder& builder,
+Offset<schema::InstructionNode> make_kernel_call(FlatBufferBuilder& builder,
                                                  const InstructionDescription& instruction) {
-  if (instruction.kind == InstructionDescription::Kind::kCopy) return make_copy(builder, instruction);
   std::vector<schema::Operand> operands;
   for (const OperandDescription& operand : instruction.operands) operands.emplace_back(operand.buffer, operand.offset);
   const auto operand_vector = builder.CreateVectorOfStructs(operands);
@@ -101,12 +100,46 @@ Offset<schema::InstructionNode> make_instruction(FlatBufferBuilder& builder,
   return schema::CreateInstructionNode(builder, schema::Instruction_KernelCall, call.Union());
 }
 
+Offset<schema::InstructionNode> make_instruction(FlatBufferBuilder& builder,
+                                                 const InstructionDescription& instruction) {
+  using Kind = InstructionDescription::Kind;
+  const schema::Operand first = operand_at(instruction, 0), second = operand_at(instruction, 1);
+  const auto node = [&](schema::Instruction kind, Offset<void> table) {
+    return schema::CreateInstructionNode(builder, kind, table);
+  };
+  switch (instruction.kind) {
+    case Kind::kKernelCall:
+      return make_kernel_call(builder, instruction);
+    case Kind::kCopy:
+      return node(schema::Instruction_Copy, schema::CreateCopy(builder, &first, &second, instruction.byte_size,
+                                                               instruction.device, instruction.location)
+                                                .Union());
+    case Kind::kIf:
+      return node(schema::Instruction_If, schema::CreateIf(builder, &first, block_at(instruction, 0),
+                                                           block_at(instruction, 1), instruction.location)
+                                              .Union());
+    case Kind::kWhile:
+      return node(schema::Instruction_While, schema::CreateWhile(builder, &first, block_at(instruction, 0),
+                                                                 block_at(instruction, 1), instruction.location)
+                                                 .Union());
+    case Kind::kLoop:
+      return node(schema::Instruction_Loop, schema::CreateLoop(builder, instruction.count, instruction.dim,
+                                                               block_at(instruction, 0), instruction.location)
+                                                .Union());
+    case Kind::kBindDim:
+      return node(schema::Instruction_BindDim,
+                  schema::CreateBindDim(builder, instruction.dim, &first, instruction.location).Union());
+  }
+  return node(schema::Instruction_NONE, Offset<void>());
+}
+
 Offset<schema::Entry> make_entry(FlatBufferBuilder& builder, const EntryDescription& entry) {
   const auto name = builder.CreateSharedString(entry.name);
   const auto inputs = make_tensor_specs(builder, entry.inputs);
   const auto outputs = make_tensor_specs(builder, entry.outputs);
   const auto dims = make_tables(builder, entry.dims, [&](const DimDescription& dim) {
-    return schema::CreateDim(builder, builder.CreateSharedString(dim.name), dim.min, dim.max, dim.multiple_of);
+    return schema::CreateDim(builder, builder.CreateSharedString(dim.name), dim.min, dim.max, dim.multiple_of,
+                             static_cast<schema::DimSource>(dim.source), dim.limit);
   });
   std::vector<schema::Expression> nodes;
   for (const ExpressionDescription& node : entry.expressions) {
