@@ -105,14 +105,15 @@ static std::string getName(Value wrt, unsigned index, ArrayRef<std::string> name
   return "wrt[" + std::to_string(index) + "]";
 }
 
-SmallVector<GradientObstacle> findGradientObstacles(Value cost, ValueRange wrt) {
+/// With `floatsOnly` an op without float results is no obstacle.
+static SmallVector<GradientObstacle> findObstacles(Value cost, ValueRange wrt, bool floatsOnly) {
   SmallVector<GradientObstacle> obstacles;
   llvm::DenseSet<Operation *> needed = findNeededOps(cost);
   llvm::DenseSet<Value> differentiable = findDifferentiableValues(cost, needed);
   for (auto [index, value] : llvm::enumerate(wrt)) {
     // Walk everything that depends on this wrt, up to the ops that let nothing through.
     SmallVector<Operation *> blocking;
-    bool needsAll = !differentiable.contains(value);
+    bool needsAll = !floatsOnly && !differentiable.contains(value);
     llvm::DenseSet<Value> reached;
     propagate(value, needed, reached, [&](Operation *op) {
       if (getKind(op) == GradientKind::Zero)
@@ -131,14 +132,23 @@ SmallVector<GradientObstacle> findGradientObstacles(Value cost, ValueRange wrt) 
   return obstacles;
 }
 
+SmallVector<GradientObstacle> findGradientObstacles(Value cost, ValueRange wrt) {
+  return findObstacles(cost, wrt, /*floatsOnly=*/false);
+}
+
+SmallVector<GradientObstacle> findFloatGradientObstacles(Value cost, ValueRange wrt) {
+  return findObstacles(cost, wrt, /*floatsOnly=*/true);
+}
+
+LogicalResult refuse(const GradientObstacle &obstacle, ValueRange wrt, ArrayRef<std::string> names) {
+  return emitError(obstacle.op->getLoc())
+         << obstacle.op->getName().stripDialect() << " has no gradient: " << obstacle.reason
+         << "; the gradient of the cost to " << getName(wrt[obstacle.wrt], obstacle.wrt, names) << " needs it";
+}
+
 LogicalResult checkDifferentiable(Value cost, ValueRange wrt, ArrayRef<std::string> names) {
   SmallVector<GradientObstacle> obstacles = findGradientObstacles(cost, wrt);
-  if (obstacles.empty())
-    return success();
-  const GradientObstacle &first = obstacles.front();
-  return emitError(first.op->getLoc()) << first.op->getName().stripDialect() << " has no gradient: " << first.reason
-                                       << "; the gradient of the cost to " << getName(wrt[first.wrt], first.wrt, names)
-                                       << " needs it";
+  return obstacles.empty() ? success() : refuse(obstacles.front(), wrt, names);
 }
 
 } // namespace mlir::ferrule

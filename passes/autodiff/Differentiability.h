@@ -33,11 +33,18 @@ struct GradientObstacle {
 /// cost. A wrt that the cost does not depend on meets none: its gradient is zero.
 llvm::SmallVector<GradientObstacle> findGradientObstacles(Value cost, ValueRange wrt);
 
+/// The same without ops whose results are no floats: their zero gradients count everywhere. That is the rule for
+/// derivatives of derivatives: the gradient of relu is a comparison and a choice, and its derivative is zero.
+llvm::SmallVector<GradientObstacle> findFloatGradientObstacles(Value cost, ValueRange wrt);
+
 /// Succeeds if there is no obstacle. Otherwise emits an error at the location of the first op that has no gradient,
 /// with the op's name, the reason and the wrt concerned, and fails.
 ///
 /// `names` are the wrts' names in messages; where it is shorter, a variable's or entry input's own name is used.
 LogicalResult checkDifferentiable(Value cost, ValueRange wrt, llvm::ArrayRef<std::string> names = {});
+
+/// Emits that error for `obstacle` of the gradient to `wrt`, and fails.
+LogicalResult refuse(const GradientObstacle &obstacle, ValueRange wrt, llvm::ArrayRef<std::string> names = {});
 
 } // namespace mlir::ferrule
 

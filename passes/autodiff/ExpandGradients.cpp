@@ -20,8 +20,10 @@ public:
   explicit GradientExpander(GradientOp gradient) : gradient(gradient), builder(gradient) {}
 
   LogicalResult expand() {
-    if (failed(checkDifferentiable(gradient.getCost(), gradient.getWrt())))
-      return failure();
+    // What the user wrote has been checked; now there are gradients of gradients in between.
+    SmallVector<GradientObstacle> obstacles = findFloatGradientObstacles(gradient.getCost(), gradient.getWrt());
+    if (!obstacles.empty())
+      return refuse(obstacles.front(), gradient.getWrt());
     paths = findGradientPaths(gradient.getCost(), gradient.getWrt());
     GraphBuilder b(builder, gradient.getLoc());
     // New ops go before the gradient, so the walk must remember where the recorded ops ended.
@@ -78,6 +80,9 @@ struct ExpandGradientsPass : impl::ExpandGradientsPassBase<ExpandGradientsPass> 
     // Program order is innermost first: a gradient can use only results of gradients before it.
     SmallVector<GradientOp> gradients;
     getOperation().walk([&](GradientOp op) { gradients.push_back(op); });
+    for (GradientOp gradient : gradients)
+      if (failed(checkDifferentiable(gradient.getCost(), gradient.getWrt())))
+        return signalPassFailure();
     for (GradientOp gradient : gradients)
       if (failed(GradientExpander(gradient).expand()))
         return signalPassFailure();

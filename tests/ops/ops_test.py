@@ -3,9 +3,7 @@
 make_cases.py describes a case and makes the files.
 """
 
-import json
-import pathlib
-
+import data_files
 import numpy as np
 import pytest
 from ferrule._stream import apply
@@ -13,17 +11,12 @@ from ferrule._stream import apply
 import ferrule as fer
 
 CASES = [
-    pytest.param(data["op"], case, id=f"{data['op']}-{i}")
-    for data in (json.loads(path.read_text(encoding="utf-8")) for path in sorted(pathlib.Path(__file__).parent.glob("*.json")))
+    pytest.param(op, case, id=f"{op}-{i}")
+    for op, cases in data_files.load().items()
     # `gradient` is a request to the compiler, tested with the ops it differentiates.
-    if data["op"] != "gradient"
-    for i, case in enumerate(data["cases"])
+    if op != "gradient"
+    for i, case in enumerate(cases)
 ]
-
-
-def array(tensor):
-    values = [float(value) if isinstance(value, str) else value for value in tensor["values"]]
-    return np.array(values, tensor["dtype"]).reshape(tensor["shape"])
 
 
 def assert_outputs(got, wanted, tolerance):
@@ -42,12 +35,8 @@ def assert_outputs(got, wanted, tolerance):
 
 @pytest.mark.parametrize(("op", "case"), CASES)
 def test_values(op, case):
-    inputs = [None if tensor is None else fer.Tensor(array(tensor))._handle for tensor in case["inputs"]]
-    attributes = {
-        name: array(value) if isinstance(value, dict) and "values" in value else value
-        for name, value in case["attributes"].items()
-    }
-    outputs = apply(op, inputs, attributes)
+    inputs = [None if array is None else fer.Tensor(array)._handle for array in data_files.inputs_of(case)]
+    outputs = apply(op, inputs, data_files.attributes_of(case))
     assert len(outputs) >= len(case["outputs"])
     for output, wanted in zip(outputs, case["outputs"]):
-        assert_outputs(output.numpy(), array(wanted), case["tolerance"])
+        assert_outputs(output.numpy(), data_files.array(wanted), case["tolerance"])

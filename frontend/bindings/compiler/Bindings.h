@@ -7,6 +7,7 @@
 namespace ferrule::frontend::python {
 
 void bindDims(py::module_ &module);
+void bindOperations(py::module_ &module);
 void bindTensors(py::module_ &module);
 void bindTraces(py::module_ &module);
 void bindCompile(py::module_ &module);

@@ -8,6 +8,7 @@ PYBIND11_MODULE(_compiler, module) {
   module.def("set_error_classes", setErrorClasses, "Classes to raise, by name: TraceError, ShapeError, ...");
   module.def("set_location_provider", setLocationProvider, "A callable that gives the user's line as \"file.py:12\".");
   bindDims(module);
+  bindOperations(module);
   bindTensors(module);
   bindTraces(module);
   bindCompile(module);
