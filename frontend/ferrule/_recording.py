@@ -8,6 +8,7 @@ class _State(threading.local):
         self.capture = None
         self.examination = None  # collects what has no gradient, see ferrule.autodiff.explain
         self.gradient_scopes = 0  # managers recording in dynamic mode; a compiled call has no residuals for them
+        self.scopes_entered = 0
 
 
 _state = _State()
@@ -28,6 +29,7 @@ def activate(capture):
 def enter_gradient_scope():
     """Counts a gradient manager that starts to record."""
     _state.gradient_scopes += 1
+    _state.scopes_entered += 1
 
 
 def exit_gradient_scope():
@@ -50,3 +52,8 @@ def set_examination(examination):
     before = _state.examination
     _state.examination = examination
     return before
+
+
+def scope():
+    """A number that changes when a gradient manager starts to record: ops from before have left its record."""
+    return _state.scopes_entered

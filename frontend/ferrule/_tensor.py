@@ -2,7 +2,8 @@
 
 A Tensor names a value of the op stream. A plain one holds the handle of that value; one that must keep its identity
 over calls and in the artifact (a parameter, a buffer, an optimizer's state) has a variable, whose current value it is.
-A write (`set_value`, ``+=``, ``t[...] = v``) makes the Tensor name a new value; every alias of the same Tensor sees it.
+A write (`set_value`, ``+=``, ``t[...] = v``) makes the Tensor name a new value; every alias of the same Tensor sees it,
+and so does every view of it (`_views`).
 """
 
 import numpy as np
@@ -25,7 +26,7 @@ class Tensor:
         name: what messages call it.
     """
 
-    __slots__ = ("_value", "_variable", "_grad", "_name", "_gradient_slot", "__weakref__")
+    __slots__ = ("_value", "_variable", "_view", "_grad", "_name", "_gradient_slot", "__weakref__")
     __array_ufunc__ = None  # so that ndarray + Tensor asks Tensor.__radd__
 
     def __init__(self, data, dtype=None, device=None, name=None):
@@ -34,6 +35,7 @@ class Tensor:
         self._gradient_slot = None
         self._name = name
         self._variable = None
+        self._view = None
         if isinstance(data, Tensor):
             handle = data._handle
             self._value = handle if dtype is None else _cast(handle, dtypes.canonical(dtype))
@@ -46,6 +48,7 @@ class Tensor:
         tensor = Tensor.__new__(Tensor)
         tensor._value = handle
         tensor._variable = None
+        tensor._view = None
         tensor._grad = None
         tensor._gradient_slot = None
         tensor._name = None
@@ -56,14 +59,30 @@ class Tensor:
         """The handle of the current value."""
         if self._variable is not None:
             return self._variable.value()
+        if self._view is not None:
+            return self._view.handle(self)
         capture = _recording.current()
         if capture is not None and not self._value.is_traced:
             capture.note_constant(self)
         return self._value
 
+    def _is_traced(self):
+        """Whether the value exists only in a recording, so that there is nothing that outlives it."""
+        if self._variable is not None:
+            return False
+        return self._value.is_traced if self._view is None else self._view.storage.is_traced()
+
     def _become_variable(self, role, trainable=False, of=None, name=""):
-        """Turns a plain concrete Tensor into one that keeps its identity; nothing changes for who holds it."""
+        """Turns a plain concrete Tensor into one that keeps its identity; nothing changes for who holds it.
+
+        A view of a part becomes one of its own: it does not follow the tensor that it was taken of any more.
+        """
         if self._variable is None:
+            if self._view is not None and not self._view.steps:
+                self._view.storage._become_variable(role, trainable, of, name)
+                return
+            if self._view is not None:
+                self._value, self._view = self._handle, None
             owner = None if of is None else of._variable
             self._variable = _compiler.Variable(
                 self._value.numpy(), name=name, role=role, trainable=trainable, of=owner
@@ -73,6 +92,9 @@ class Tensor:
     def _assign(self, handle):
         """Makes this Tensor name the value ``handle``, of the same shape and dtype."""
         if self._variable is None:
+            if self._view is not None:
+                self._view.write(handle)
+                return
             capture = _recording.current()
             if capture is not None and not self._value.is_traced:
                 capture.promote(self)
@@ -157,7 +179,7 @@ class Tensor:
         Raises TraceError while recording: there is no value yet.
         """
         if _recording.current() is None:
-            return (self._variable or self._value).numpy()
+            return (self._variable or self._handle).numpy()
         self._refuse_traced("numpy()")
         return self._handle.numpy()
 
@@ -256,22 +278,17 @@ class Tensor:
         self.set_value(Tensor._wrap(apply(op, [self._handle, as_handle(other)])[0]))
         return self
 
+    def __getitem__(self, index):
+        from ._subscript import read
+
+        return read(self, index)
+
     def __setitem__(self, index, value):
-        if index is not Ellipsis and index != slice(None):
-            raise UnsupportedError(
-                f"writing a part of a tensor (t[{index!r}] = ...) at {user_location()}: build the new value with "
-                f"F.where or F.concat and write it with t[...] = value"
-            )
-        if not isinstance(value, Tensor):
-            value = Tensor(value, dtype=self.dtype)
-        self.set_value(value.broadcast_to(self.shape) if not same_shape(value.shape, self.shape) else value)
+        from ._subscript import write
+
+        write(self, index, value)
 
     # Operators; the elementwise ones come from `_operators`.
-
-    def __getitem__(self, index):
-        from .functional.indexing import take_slices
-
-        return take_slices(self, index)
 
     def __matmul__(self, other):
         from .functional.contraction import matmul
@@ -306,7 +323,7 @@ class Tensor:
 
     def reshape(self, *shape):
         """The elements in a new shape; one size may be -1."""
-        from .functional.shape import reshape
+        from .functional.views import reshape
 
         return reshape(self, shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape)
 
@@ -318,7 +335,7 @@ class Tensor:
 
     def transpose(self, *pattern):
         """The axes in another order; without arguments reversed."""
-        from .functional.shape import transpose
+        from .functional.views import transpose
 
         if len(pattern) == 1 and isinstance(pattern[0], (tuple, list)):
             pattern = pattern[0]
@@ -326,7 +343,7 @@ class Tensor:
 
     def broadcast_to(self, *shape):
         """The value repeated along axes of size 1 by NumPy's rule."""
-        from .functional.shape import broadcast_to
+        from .functional.views import broadcast_to
 
         return broadcast_to(self, shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape)
 
@@ -379,6 +396,7 @@ class Parameter(Tensor):
         if not dtypes.is_float(dtypes.canonical(array.dtype)):
             raise DtypeError(f"a Parameter holds floating-point values, not {array.dtype}")
         self._value = None
+        self._view = None
         self._variable = _compiler.Variable(array, name="", role="parameter", trainable=True)
         self._grad = None
         self._gradient_slot = None
@@ -395,6 +413,7 @@ def variable(data, role, trainable=False, of=None, name=""):
     """
     tensor = Tensor.__new__(Tensor)
     tensor._value = None
+    tensor._view = None
     tensor._variable = _compiler.Variable(
         dtypes.array_of(data), name=name, role=role, trainable=trainable, of=None if of is None else of._variable
     )

@@ -15,20 +15,7 @@ from .loss import binary_cross_entropy, cross_entropy, l1_loss, square_loss
 from .normalization import batch_norm, layer_norm
 from .pooling import avg_pool2d, max_pool2d
 from .reduce import argmax, argmin, logsumexp, max, mean, min, norm, normalize, prod, std, sum, var  # noqa: A004
-from .shape import (
-    broadcast_to,
-    concat,
-    expand_dims,
-    flatten,
-    repeat,
-    reshape,
-    roll,
-    split,
-    squeeze,
-    stack,
-    swapaxes,
-    tile,
-    transpose,
-)
+from .shape import concat, flatten, repeat, roll, stack, tile
+from .views import broadcast_to, expand_dims, reshape, split, squeeze, swapaxes, transpose
 
 __all__ = [name for name in dir() if not name.startswith("_")]

@@ -23,6 +23,7 @@ from .loss import binary_cross_entropy, cross_entropy, l1_loss, square_loss
 from .normalization import batch_norm, layer_norm
 from .pooling import avg_pool2d, max_pool2d
 from .reduce import logsumexp, max, normalize, sum  # noqa: A004  (MegEngine's names)
-from .shape import broadcast_to, concat, expand_dims, repeat, reshape, squeeze, transpose
+from .shape import concat, repeat
+from .views import broadcast_to, expand_dims, reshape, squeeze, transpose
 
 __all__ = [name for name in dir() if not name.startswith("_")]

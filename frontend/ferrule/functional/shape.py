@@ -159,4 +159,4 @@ def roll(inp, shift, axis=None):
         if size and s % size:
             tail, head = split(inp, [size - s % size], a)
             inp = concat([head, tail], a)
-    return inp
+    return Tensor(inp)

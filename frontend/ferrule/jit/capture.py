@@ -31,14 +31,14 @@ class GradientState:
             return
         before = tensor._grad
         self._before[id(tensor)] = (tensor, before)
-        if before is not None and before._variable is None and not before._value.is_traced:
+        if before is not None and before._variable is None and not before._is_traced():
             tensor._grad = _gradient_slot(tensor, before.numpy())
         elif before is None and id(tensor) in self._accumulate:
             tensor._grad = tensor._gradient_slot
 
     def _outer(self):
         """(tensor, its gradient before) of the tensors that outlive the call."""
-        return [(t, g) for t, g in self._before.values() if t._variable is not None or not t._value.is_traced]
+        return [(t, g) for t, g in self._before.values() if not t._is_traced()]
 
     def read(self):
         """The tensors whose gradient from before the call is read in it."""

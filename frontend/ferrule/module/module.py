@@ -100,7 +100,7 @@ class Module:
 
     def _write_into_buffer(self, name, value):
         """While recording, a computed tensor set as an attribute becomes the new value of the buffer that was there."""
-        if not isinstance(value, Tensor) or value._variable is not None or not value._value.is_traced:
+        if not isinstance(value, Tensor) or not value._is_traced():
             return False
         buffer = vars(self).get(name)
         if not isinstance(buffer, Tensor) or not same_shape(buffer.shape, value.shape) or buffer.dtype != value.dtype:
@@ -296,7 +296,7 @@ class Module:
 
 def _refuse_traced(module, name, tensor):
     """Raises TraceError if ``tensor`` is traced: it has no value that could outlive the recording."""
-    if tensor._value.is_traced:
+    if tensor._is_traced():
         raise TraceError(
             f"{type(module).__name__}.{name} is set to a traced tensor of shape {show(tensor.shape)} and dtype "
             f"{tensor.dtype} at {user_location()}: give the module a buffer of that shape and dtype before (in "

@@ -1,0 +1,245 @@
+"""Views: tensors that share their elements with others, over an op stream whose values never change.
+
+A tensor of which a view is taken moves its value into a `Storage`; it and its views then name that storage and how
+they see it (a chain of steps: reshape, transpose, slice, broadcast). A write through one of them becomes a new value
+of the storage, made by undoing its steps from the last to the first. The others notice that the storage names another
+value and take their steps again when they are read next. So nothing is tracked by version numbers: a handle of the
+stream is the version, also in a trace, where a variable has other handles than outside.
+
+A view of a temporary (``relu(x).reshape(-1)``) would keep the temporary's value alive and so make each flush return
+it. When a storage has one tensor left, it takes on that tensor's own value (`Storage.forget`).
+"""
+
+import weakref
+
+from . import _compiler, _recording
+from ._slices import write_slice
+from ._stream import apply
+from .errors import UnsupportedError
+from .location import user_location
+from .shapes import same_shape, show
+
+
+class Reshape:
+    """The elements in row-major order in another shape."""
+
+    __slots__ = ("shape",)
+
+    def __init__(self, shape):
+        self.shape = list(shape)
+
+    def read(self, handle):
+        """The view of the value ``handle``."""
+        return reshaped(handle, self.shape)
+
+    def write(self, handle, value):
+        """``handle`` with the viewed elements replaced by ``value``."""
+        return reshaped(value, handle.shape)
+
+
+class Transpose:
+    """The axes in the order ``pattern``."""
+
+    __slots__ = ("pattern",)
+
+    def __init__(self, pattern):
+        self.pattern = list(pattern)
+
+    def read(self, handle):
+        """The view of the value ``handle``."""
+        return transposed(handle, self.pattern)
+
+    def write(self, handle, value):
+        """``handle`` with the viewed elements replaced by ``value``."""
+        del handle
+        return transposed(value, inverse(self.pattern))
+
+
+class Slice:
+    """Elements starts, starts + steps, ... before stops on each axis, as the op `slice` takes them."""
+
+    __slots__ = ("starts", "stops", "steps")
+
+    def __init__(self, starts, stops, steps):
+        self.starts = starts
+        self.stops = stops
+        self.steps = steps
+
+    def read(self, handle):
+        """The view of the value ``handle``."""
+        return apply("slice", [handle], {"starts": self.starts, "stops": self.stops, "steps": self.steps})[0]
+
+    def write(self, handle, value):
+        """``handle`` with the viewed elements replaced by ``value``."""
+        return write_slice(handle, value, self.starts, self.stops, self.steps)
+
+
+class Broadcast:
+    """The value repeated by NumPy's rule; one element then stands at several places, so that none can be written."""
+
+    __slots__ = ("shape",)
+
+    def __init__(self, shape):
+        self.shape = list(shape)
+
+    def read(self, handle):
+        """The view of the value ``handle``."""
+        if same_shape(handle.shape, self.shape):
+            return handle
+        return apply("broadcast_to", [handle], {"shape": self.shape})[0]
+
+    def write(self, handle, value):
+        """Refused, as NumPy does."""
+        del value
+        raise UnsupportedError(
+            f"a write into a tensor of shape {show(self.shape)} at {user_location()} that broadcast_to made of one of "
+            f"shape {show(handle.shape)}: its elements share memory. Write into F.copy of it"
+        )
+
+
+class Storage:
+    """The value that a tensor and its views share: a handle, or a variable."""
+
+    __slots__ = ("_value", "_variable", "_members", "name", "__weakref__")
+
+    def __init__(self, tensor):
+        self._value = tensor._value
+        self._variable = tensor._variable
+        self._members = {}
+        self.name = tensor._name
+
+    @property
+    def shape(self):
+        """The sizes of the whole."""
+        return (self._variable or self._value).shape
+
+    def is_traced(self):
+        """Whether the value exists only in a recording."""
+        return self._variable is None and self._value.is_traced
+
+    def handle(self):
+        """The handle of the current value."""
+        if self._variable is not None:
+            return self._variable.value()
+        capture = _recording.current()
+        if capture is not None and not self._value.is_traced:
+            capture.note_constant(self)
+        if self._variable is not None:
+            return self._variable.value()
+        return self._value
+
+    def assign(self, handle):
+        """Makes ``handle`` the current value."""
+        if self._variable is None:
+            capture = _recording.current()
+            if capture is not None and not self._value.is_traced:
+                capture.promote(self)
+        if self._variable is not None:
+            self._variable.assign(handle, location=user_location())
+        else:
+            self._value = handle
+
+    def _become_variable(self, role, trainable=False, of=None, name=""):
+        """Gives the whole an identity over calls; the tensors that name all of it get the variable, too."""
+        if self._variable is None:
+            self._variable = _compiler.Variable(
+                self._value.numpy(), name=name, role=role, trainable=trainable, of=None if of is None else of._variable
+            )
+            self._value = None
+            for reference in list(self._members.values()):
+                tensor = reference()
+                if tensor is not None and not tensor._view.steps:
+                    tensor._variable = self._variable
+
+    def forget(self, key):
+        """A member is gone. The value of one that is left alone needs the rest no more."""
+        self._members.pop(key, None)
+        if len(self._members) == 1 and self._variable is None:
+            (reference,) = self._members.values()
+            tensor = reference()
+            if tensor is not None and tensor._view is not None:
+                tensor._view.stand_alone(tensor)
+
+
+class View:
+    """How one tensor sees a storage. Owned by that tensor alone; when it goes, the storage is told.
+
+    Attributes:
+        storage, steps: what is seen, and how; no steps: all of it.
+        index, outer: the subscript that made it and the steps of the tensor that was subscripted, so that the write
+            back of ``x[index] += y`` is known to have happened.
+    """
+
+    __slots__ = ("storage", "steps", "index", "outer", "_seen", "_scope")
+
+    def __init__(self, storage, steps, tensor, seen, index=None, outer=None):
+        self.storage = storage
+        self.steps = steps
+        self.index = index
+        self.outer = outer
+        self._seen = seen
+        self._scope = _recording.scope()
+        storage._members[id(self)] = weakref.ref(tensor)
+
+    def __del__(self):
+        self.storage.forget(id(self))
+
+    def handle(self, tensor):
+        """The handle of the present value of ``tensor``, whose `_value` holds the one found last."""
+        whole = self.storage.handle()
+        if not self.steps:
+            return whole
+        if whole is self._seen and self._scope == _recording.scope():
+            return tensor._value
+        value = whole
+        for step in self.steps:
+            value = step.read(value)
+        # A view of a constant, read in a recording, has a handle that is of no use after it.
+        if whole.is_traced or not value.is_traced:
+            tensor._value, self._seen, self._scope = value, whole, _recording.scope()
+        return value
+
+    def write(self, value):
+        """Replaces the elements that are seen by those of the handle ``value``."""
+        wholes = [self.storage.handle()]
+        for step in self.steps[:-1]:
+            wholes.append(step.read(wholes[-1]))
+        for step, whole in zip(reversed(self.steps), reversed(wholes)):
+            value = step.write(whole, value)
+        self.storage.assign(value)
+
+    def stand_alone(self, tensor):
+        """Makes the value of ``tensor``, the only one left, the storage's own, if it is known without a computation."""
+        if self.steps and self._seen is self.storage._value:
+            self.storage._value = tensor._value
+            self.steps = ()
+
+
+def view(base, handle, steps, index=None):
+    """The tensor with the value ``handle`` that shares its elements with ``base``: its view by ``steps``."""
+    source = base._view
+    if source is None:
+        storage = Storage(base)
+        source = base._view = View(storage, (), base, base._value)
+    tensor = base._wrap(handle)
+    tensor._view = View(
+        source.storage, source.steps + tuple(steps), tensor, source.storage.handle(), index, source.steps
+    )
+    return tensor
+
+
+def inverse(pattern):
+    """The permutation that undoes ``pattern``."""
+    return sorted(range(len(pattern)), key=pattern.__getitem__)
+
+
+def reshaped(handle, shape):
+    """``handle`` in another shape; itself if it has it."""
+    return handle if same_shape(handle.shape, shape) else apply("reshape", [handle], {"shape": list(shape)})[0]
+
+
+def transposed(handle, pattern):
+    """``handle`` with its axes in the order ``pattern``; itself if they are."""
+    if pattern == list(range(len(pattern))):
+        return handle
+    return apply("transpose", [handle], {"pattern": pattern})[0]
