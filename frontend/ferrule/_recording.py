@@ -12,6 +12,18 @@ class _State(threading.local):
 
 
 _state = _State()
+_trainable_changes = 0
+
+
+def trainable_changes():
+    """How often some ``requires_grad`` was set: while it stays, so does which parameters are trained."""
+    return _trainable_changes
+
+
+def note_trainable_change():
+    """Counts that a ``requires_grad`` was set."""
+    global _trainable_changes
+    _trainable_changes += 1
 
 
 def current():

@@ -153,6 +153,7 @@ class Tensor:
         if self._variable is None:
             raise UnsupportedError("requires_grad can be set on a Parameter; attach other tensors to a GradManager")
         self._variable.trainable = bool(value)
+        _recording.note_trainable_change()
 
     @property
     def grad(self):

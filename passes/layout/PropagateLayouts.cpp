@@ -298,6 +298,9 @@ LogicalResult mlir::ferrule::propagateLayouts(ModuleOp module) {
   populateWeightProductPatterns(patterns);
   GreedyRewriteConfig config;
   config.enableFolding(false);
+  // A pack rises past a value once all its readers are packs, which takes a round for each place where readers meet:
+  // as many as the update of a parameter is deep, and no pattern undoes another.
+  config.setMaxIterations(GreedyRewriteConfig::kNoLimit);
   LogicalResult result = applyPatternsGreedily(module, std::move(patterns), config);
   module.walk([](TransposeOp transpose) { transpose->removeAttr(channelsFirstMark); });
   return result;

@@ -1,6 +1,7 @@
 """`SGD`."""
 
 from .optimizer import Optimizer, check_range
+from .param_group import is_zero
 
 
 class SGD(Optimizer):
@@ -15,28 +16,28 @@ class SGD(Optimizer):
     """
 
     def __init__(self, params, lr, momentum=0.0, nesterov=False, weight_decay=0.0):
-        check_range("lr", lr, 0.0)
-        check_range("momentum", momentum, 0.0)
-        check_range("weight_decay", weight_decay, 0.0)
-        if nesterov and momentum <= 0:
-            raise ValueError("nesterov needs a momentum above 0")
         super().__init__(params, dict(lr=lr, momentum=momentum, nesterov=nesterov, weight_decay=weight_decay))
 
+    def _check_group(self, group):
+        for name in ("lr", "momentum", "weight_decay"):
+            check_range(name, group[name], 0.0)
+        if group["nesterov"] and is_zero(group["momentum"]):
+            raise ValueError("nesterov needs a momentum above 0")
+
     def _create_state(self, param_group):
-        if param_group["momentum"] != 0.0:
+        if not is_zero(param_group["momentum"]):
             for param in param_group["params"]:
                 self._add_state(param, "momentum_buffer")
 
     def _updates(self, param_group):
-        lr, momentum = param_group["lr"], param_group["momentum"]
-        for param in param_group["params"]:
-            grad = param.grad
-            if grad is None or not param.requires_grad:
-                continue
-            if param_group["weight_decay"] != 0.0:
-                grad = grad + param * param_group["weight_decay"]
-            if momentum != 0.0:
-                velocity = self._state[param]["momentum_buffer"]
+        lr, momentum, decay = param_group["lr"], param_group["momentum"], param_group["weight_decay"]
+        for param, grad in self._trained(param_group):
+            if not is_zero(decay):
+                grad = grad + param * decay
+            if not is_zero(momentum):
+                velocity = self._state.get(param, {}).get("momentum_buffer")
+                if velocity is None:  # the momentum was 0 when the group was made
+                    velocity = self._add_state(param, "momentum_buffer")
                 velocity.set_value(velocity * momentum + grad)
                 grad = grad + velocity * momentum if param_group["nesterov"] else velocity
             param.set_value(param - grad * lr)
