@@ -28,6 +28,10 @@ class Reshape:
     def __init__(self, shape):
         self.shape = list(shape)
 
+    def key(self):
+        """What tells it from other steps."""
+        return ("reshape", tuple(map(str, self.shape)))
+
     def read(self, handle):
         """The view of the value ``handle``."""
         return reshaped(handle, self.shape)
@@ -44,6 +48,10 @@ class Transpose:
 
     def __init__(self, pattern):
         self.pattern = list(pattern)
+
+    def key(self):
+        """What tells it from other steps."""
+        return ("transpose", tuple(self.pattern))
 
     def read(self, handle):
         """The view of the value ``handle``."""
@@ -65,6 +73,10 @@ class Slice:
         self.stops = stops
         self.steps = steps
 
+    def key(self):
+        """What tells it from other steps."""
+        return ("slice", tuple(self.starts), tuple(self.stops), tuple(self.steps))
+
     def read(self, handle):
         """The view of the value ``handle``."""
         return apply("slice", [handle], {"starts": self.starts, "stops": self.stops, "steps": self.steps})[0]
@@ -81,6 +93,10 @@ class Broadcast:
 
     def __init__(self, shape):
         self.shape = list(shape)
+
+    def key(self):
+        """What tells it from other steps."""
+        return ("broadcast_to", tuple(map(str, self.shape)))
 
     def read(self, handle):
         """The view of the value ``handle``."""
@@ -100,9 +116,10 @@ class Broadcast:
 class Storage:
     """The value that a tensor and its views share: a handle, or a variable."""
 
-    __slots__ = ("_value", "_variable", "_members", "name", "__weakref__")
+    __slots__ = ("_value", "_variable", "_members", "name", "make", "__weakref__")
 
     def __init__(self, tensor):
+        self.make = tensor._wrap  # makes a plain Tensor of a handle
         self._value = tensor._value
         self._variable = tensor._variable
         self._members = {}
@@ -217,14 +234,16 @@ class View:
 
 def view(base, handle, steps, index=None):
     """The tensor with the value ``handle`` that shares its elements with ``base``: its view by ``steps``."""
+    if base._view is None:
+        base._view = View(Storage(base), (), base, base._value)
     source = base._view
-    if source is None:
-        storage = Storage(base)
-        source = base._view = View(storage, (), base, base._value)
-    tensor = base._wrap(handle)
-    tensor._view = View(
-        source.storage, source.steps + tuple(steps), tensor, source.storage.handle(), index, source.steps
-    )
+    return member(source.storage, handle, source.steps + tuple(steps), index, source.steps)
+
+
+def member(storage, handle, steps, index=None, outer=None):
+    """The tensor with the value ``handle`` that sees ``storage`` by ``steps``."""
+    tensor = storage.make(handle)
+    tensor._view = View(storage, steps, tensor, storage.handle(), index, outer)
     return tensor
 
 

@@ -7,8 +7,10 @@ from . import _compiler
 from ._tensor import Tensor
 from .dims import Spec
 from .errors import FerruleError, UnsupportedError
-from .jit.capture import record
-from .jit.trace import call_with, trace
+from .jit.arguments import call_with
+from .jit.capture import Inputs, record
+from .jit.guards import snapshot_all
+from .jit.trace import trace
 from .jit.tree import flatten, unflatten
 from .module.module import Module, leaves
 from .optimizer.optimizer import Optimizer
@@ -20,6 +22,7 @@ class _Entry:
 
     def __init__(self, name, target, specs):
         self.name = name
+        self.arguments = {}
         bound_to = ()
         if isinstance(target, types.MethodType):
             bound_to, target = (target.__self__,), target.__func__
@@ -54,10 +57,44 @@ class _Entry:
 
     def record(self):
         """The entry's graph."""
-        return record(self.function, self.name, self.inputs, self._call, persistent_gradients=True)
+        return record(self.function, self.name, Inputs(self.inputs), self._call, artifact=True)
 
-    def _call(self, tensors):
-        return call_with(self._callee, self.signature, unflatten(self.structure, iter(tensors)))
+    def _call(self, tensors, guards):
+        del guards
+        tree = unflatten(self.structure, iter(tensors))
+        before = snapshot_all(tree)
+        return tree, before, call_with(self._callee, self.signature, tree)
+
+
+class _RecordedCall:
+    """An entry that is a call of a traced function, for `ferrule.jit.trace.dump`."""
+
+    def __init__(self, function, signature, call, input_names, output_names):
+        self.name = function.__name__ if function.__name__.isidentifier() else "traced"
+        self.arguments = unflatten(call.structure, iter([None] * call.tensor_count))
+        self._callee = function
+        self._signature = signature
+        self._call_kind = call
+        self._output_names = output_names
+        self._specs = call.specs
+        if input_names is not None:
+            if len(input_names) != len(call.specs) or len(set(input_names)) != len(input_names):
+                raise UnsupportedError(
+                    f"{self.name}.dump: arg_names {tuple(input_names)} for {len(call.specs)} tensor inputs; each needs "
+                    f"a name of its own"
+                )
+            self._specs = [(name, *spec[1:]) for name, spec in zip(input_names, call.specs)]
+
+    def record(self):
+        """The entry's graph."""
+        inputs = Inputs(self._specs, self._call_kind.build)
+        return record(self._callee, self.name, inputs, self._call, artifact=True, output_names=self._output_names)
+
+    def _call(self, tensors, guards):
+        del guards
+        tree = unflatten(self._call_kind.structure, iter(tensors))
+        before = snapshot_all(tree)
+        return tree, before, call_with(self._callee, self._signature, tree)
 
 
 class _Names:
@@ -111,6 +148,8 @@ def _collect_names(modules, entries, recorded):
         for name, value in each.names.items():
             names.add(name, value)
     for entry in entries:
+        for name, value in entry.arguments.items():
+            names.add(name, value)
         if isinstance(entry._callee, Module):
             names.add(entry._callee.name or "main", entry._callee)
     names.finish()
@@ -191,6 +230,20 @@ def compile(  # noqa: A001  (the API's name)
     if not entries:
         raise UnsupportedError("compile: no entries")
     wanted = [_Entry(name, *_checked(name, given)) for name, given in entries.items()]
+    return _compile(wanted, modules, targets, plan_at, disable_passes)
+
+
+def compile_call(function, signature, call, input_names, output_names, options):
+    """The Program of one call of a traced function; see `ferrule.jit.trace.dump`."""
+    known = ("modules", "targets", "plan_at", "disable_passes")
+    for option in options:
+        if option not in known:
+            raise UnsupportedError(f"dump: the option {option!r}; allowed: {', '.join(known)}")
+    entry = _RecordedCall(function, signature, call, input_names, output_names)
+    return _compile([entry], **options)
+
+
+def _compile(wanted, modules=None, targets=("host",), plan_at=None, disable_passes=()):
     recorded = [entry.record() for entry in wanted]
     variables = _name_variables(_collect_names(modules, wanted, recorded), recorded)
     artifact, report = _compiler.compile(

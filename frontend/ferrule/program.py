@@ -198,7 +198,7 @@ class Session:
 def _array(value, spec):
     """``value`` as an array: numbers, lists and tensors are converted, arrays are left for the runtime to check."""
     if isinstance(value, (np.ndarray, np.generic)):
-        return np.ascontiguousarray(value)
+        return np.asarray(value, order="C")
     if hasattr(value, "numpy"):
         return value.numpy()
     from .dtypes import to_numpy

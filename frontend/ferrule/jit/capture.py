@@ -10,8 +10,9 @@ from ..dtypes import to_numpy
 from ..errors import TraceError, UnsupportedError
 from ..location import user_location
 from ..shapes import show
-from .guards import GuardRecorder
-from .tree import describe, flatten, is_array, unflatten
+from .guards import GuardRecorder, holds
+from .results import Argument, ArgumentStorage, Call, Outputs, Results, describe_value, rebuild, refuse_hidden
+from .tree import describe, flatten, is_array, statics, unflatten
 
 
 class _Restart(BaseException):
@@ -119,6 +120,11 @@ class Capture:
                 f"the value of the tensor {tensor.name or ''} of shape {tensor.shape}",
             )
 
+    def undo(self):
+        """Puts back what the function changed in Python's world, after a recording that is not used."""
+        self.guards.restore()
+        self.gradients.restore()
+
     def promote(self, tensor):
         """A tensor from outside is written: it is state, so it becomes a variable."""
         was_constant = id(tensor) in self._constants
@@ -128,18 +134,30 @@ class Capture:
 
 
 class Recorded:
-    """What a recording gives: the entry, the structure of its results, the guards and the effects in Python."""
+    """What a recording gives: the entry, how its results are made, the guards and the effects in Python.
+
+    Attributes:
+        results: for each tensor of the result what makes it, see `results`.
+        writes: (description of the tensor, number of the output) of the arguments that the function writes.
+        effects: (place, what it holds after a call).
+        argument_effects: the same for the tree of the arguments, or None if the function leaves their containers alone.
+        specification: of the call that was recorded, see `arguments`.
+    """
 
     __slots__ = (
         "entry",
         "structure",
+        "results",
         "output_names",
         "guards",
         "writes",
+        "effects",
+        "argument_effects",
         "gradients",
         "gradients_read",
         "variables",
         "names",
+        "specification",
     )
 
     def broken_guard(self):
@@ -149,55 +167,96 @@ class Recorded:
                 return guard
         return None
 
-    def run(self, tensors):
-        """One call: the compiled program, then the effects in Python; returns the function's result."""
+    def run(self, inputs, arguments, tree):
+        """One call: the compiled program, then the effects in Python; returns the function's result.
+
+        Args:
+            inputs: the tensors (or storages) that the entry takes.
+            arguments: the tensors of the call, in the order of the argument tree.
+            tree: the arguments as they were passed.
+        """
         for tensor in self.gradients_read:
             # Dynamic mode may have left a gradient that does not lie in the variable yet.
             if tensor._grad is not tensor._gradient_slot:
                 tensor._gradient_slot.set_value(tensor._grad)
-        handles = self.entry.run([tensor._handle for tensor in tensors])
-        self._replay()
-        return unflatten(self.structure, iter([Tensor._wrap(handle) for handle in handles]))
-
-    def _replay(self):
-        """The effects in Python: attribute writes of modules, and which tensors have a gradient."""
-        for owner, name, value in self.writes:
-            if vars(owner).get(name) is not value:
-                object.__setattr__(owner, name, value)
+        call = Call(arguments, self.entry.run([source_handle(each) for each in inputs]))
+        for description, number in self.writes:
+            _write(description, call, call.handles[number])
         for tensor, gradient in self.gradients:
             tensor._grad = gradient
+        for place, described in self.effects:
+            current = place.read()
+            value = rebuild(described, current, call)
+            if value is not current:
+                place.write(value)
+        if self.argument_effects is not None:
+            rebuild(self.argument_effects, tree, call)
+        return unflatten(self.structure, iter([result.make(call) for result in self.results]))
 
 
-def record(function, name, inputs, call, persistent_gradients=False):
+def source_handle(source):
+    """The handle of an input: a Tensor, or the Storage that several arguments are views of."""
+    return source._handle if isinstance(source, Tensor) else source.handle()
+
+
+def _write(description, call, handle):
+    if isinstance(description, Argument):
+        call.arguments[description.number]._assign(handle)
+    else:
+        description.storage(call).assign(handle)
+
+
+class Inputs:
+    """How the tensors of an argument tree become inputs of an entry.
+
+    Args:
+        specs: [(name, shape, dtype)] of the entry's inputs.
+        build: ``build(tensors)`` gives the tensors of the argument tree for those of the inputs.
+    """
+
+    def __init__(self, specs, build=None):
+        self.specs = specs
+        self.build = build or list
+
+
+def record(function, name, inputs, call, artifact=False, output_names=None, undo=False):
     """Records ``function`` into an entry.
 
     Args:
         function: the user's function, whose globals and cells are guarded.
         name: the entry's name.
-        inputs: [(name, shape, dtype)] of the tensors.
-        call: ``call(tensors)`` runs the function on the traced tensors and returns its result.
-        persistent_gradients: the entry must be right for every call of an artifact, so that a gradient that is left at
-            its end is added to from the first call on.
+        inputs: an Inputs.
+        call: ``call(tensors, guards)`` runs the function on the argument tree with these tensors: (tree, a snapshot of
+            it from before, result).
+        artifact: the entry must be right for every call of an artifact: a gradient that is left at its end is added to
+            from the first call on, and what it would leave in Python is no output.
+        output_names: names of the outputs of an artifact's entry, in order; by default their paths.
+        undo: put back what the function changed in Python's world, also after success.
 
     Returns:
         A Recorded.
+
+    Raises:
+        Whatever the function raises; then all that it did in Python's world is undone, as far as it is watched.
     """
     _compiler.flush()
     accumulate = ()
     for _ in range(1000):
         capture = Capture(function, accumulate)
         try:
-            recorded = _record_once(capture, name, inputs, call)
+            recorded = _record_once(capture, name, inputs, call, artifact, output_names)
         except _Restart:
-            capture.gradients.restore()
+            capture.undo()
             continue
         except BaseException:
-            capture.gradients.restore()
+            capture.undo()
             raise
-        if not persistent_gradients:
+        if not artifact:
+            if undo:
+                capture.undo()
             return recorded
         left = capture.gradients.left()
-        capture.gradients.restore()
+        capture.undo()
         if not left or accumulate:
             return recorded
         accumulate = left
@@ -206,35 +265,93 @@ def record(function, name, inputs, call, persistent_gradients=False):
     )
 
 
-def _record_once(capture, name, inputs, call):
+def _record_once(capture, name, inputs, call, artifact, output_names):
     before = _recording.activate(capture)
     if before is not None:
         _recording.activate(before)
         raise TraceError(f"{name}: a recording is already active")
     try:
         with _compiler.Trace(name) as trace:
-            capture.trace = trace
-            tensors = [Tensor._wrap(trace.input(*spec)) for spec in inputs]
+            sources = [Tensor._wrap(trace.input(*spec)) for spec in inputs.specs]
+            tensors = inputs.build(sources)
+            initial = [source._handle for source in sources]
             with capture.guards:
-                result = call(tensors)
-            leaves, paths, structure = flatten(result, lambda v: isinstance(v, Tensor) or is_array(v), "out")
-            outputs = [
-                (path, (leaf if isinstance(leaf, Tensor) else Tensor(leaf))._handle)
-                for path, leaf in zip(paths, leaves)
-            ]
-            gradients = capture.gradients.settle()
-            capture.gradients.guards(capture.guards)
+                tree, snapshot, result = call(tensors, capture.guards)
             recorded = Recorded()
-            recorded.structure = structure
-            recorded.output_names = paths
+            outputs = Outputs()
+            results = Results(tensors, outputs)
+            _describe_result(recorded, result, results, outputs, name, artifact, output_names)
+            result_count = len(outputs.named)
+            recorded.gradients = capture.gradients.settle()
+            capture.gradients.guards(capture.guards)
+            _describe_effects(recorded, capture, results, tree, snapshot)
+            recorded.writes = _find_writes(sources, initial, tensors, outputs)
+            if artifact:
+                del outputs.named[result_count:]
             recorded.guards = capture.guards.guards()
-            recorded.writes = capture.guards.writes()
-            recorded.gradients = gradients
             recorded.gradients_read = capture.gradients.read()
             recorded.names = capture.guards.names
-            signature = {"inputs": [spec[0] for spec in inputs], "outputs": describe(structure, iter(paths))}
-            recorded.entry = trace.finish(outputs, json.dumps(signature))
+            signature = {
+                "inputs": [spec[0] for spec in inputs.specs],
+                "outputs": describe(recorded.structure, iter(recorded.output_names)),
+            }
+            recorded.entry = trace.finish(outputs.named, json.dumps(signature))
             recorded.variables = trace.variables()
         return recorded
     finally:
         _recording.activate(None)
+
+
+def _describe_result(recorded, result, results, outputs, name, artifact, output_names):
+    """Takes the function's result apart; an artifact also returns arrays and tensors from outside, each by itself."""
+    leaves, paths, recorded.structure = flatten(result, is_leaf if artifact else _is_tensor, "out")
+    if output_names is not None:
+        if len(output_names) != len(leaves):
+            raise UnsupportedError(
+                f"{name}: {len(output_names)} output names {tuple(output_names)} for {len(leaves)} outputs"
+            )
+        paths = list(output_names)
+    recorded.output_names = paths
+    for static in statics(recorded.structure):
+        refuse_hidden(static, name)
+    if artifact:
+        for leaf, path in zip(leaves, paths):
+            outputs.named.append((path, (leaf if isinstance(leaf, Tensor) else Tensor(leaf))._handle))
+        recorded.results = ()
+    else:
+        recorded.results = [results.describe(leaf, path) for leaf, path in zip(leaves, paths)]
+
+
+def _is_tensor(value):
+    return isinstance(value, Tensor)
+
+
+def is_leaf(value):
+    """Whether a value counts as a tensor in arguments, and in what an artifact returns."""
+    return isinstance(value, Tensor) or is_array(value)
+
+
+def _describe_effects(recorded, capture, results, tree, snapshot):
+    recorded.effects = [
+        (place, describe_value(place.read(), place.before, results)) for place in capture.guards.changed()
+    ]
+    recorded.argument_effects = None
+    if not holds(snapshot, tree):
+        recorded.argument_effects = describe_value(tree, snapshot, results)
+
+
+def _find_writes(sources, initial, tensors, outputs):
+    """[(which argument, number of the output)] of the inputs that have another value at the end."""
+    writes = []
+    for source, before in zip(sources, initial):
+        after = source._handle
+        if after is before:
+            continue
+        number = next((n for n, tensor in enumerate(tensors) if tensor is source), None)
+        if number is None:
+            storage = source._view.storage
+            number = next(n for n, tensor in enumerate(tensors) if tensor._view and tensor._view.storage is storage)
+            writes.append((ArgumentStorage(number), outputs.add(after)))
+        else:
+            writes.append((Argument(number), outputs.add(after)))
+    return writes

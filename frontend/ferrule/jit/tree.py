@@ -128,6 +128,15 @@ def unflatten(structure, leaves):
     return kind(values)
 
 
+def statics(structure):
+    """The values of a tree that are no tensors and no containers."""
+    if isinstance(structure, Static):
+        yield structure.value
+    elif structure is not LEAF:
+        for child in structure.children:
+            yield from statics(child)
+
+
 def describe(structure, names):
     """The tree as JSON data for an artifact's signature: tensors by name, containers by kind, numbers by value.
 

@@ -95,7 +95,7 @@ class Module:
                     leaf._become_variable("buffer")
         capture = _recording.current()
         if capture is not None:
-            capture.guards.note_write(self, name, value)
+            capture.guards.note_write(self, name)
         object.__setattr__(self, name, value)
 
     def _write_into_buffer(self, name, value):
