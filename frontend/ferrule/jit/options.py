@@ -43,6 +43,5 @@ def check_options(options):
             )
         allowed, instead = _OPTIONS[name]
         if allowed is not None and value not in allowed:
-            raise UnsupportedError(
-                f"trace: {name}={value!r}; allowed: {', '.join(map(repr, allowed))}" + (f" ({instead})" if instead else "")
-            )
+            reason = f" ({instead})" if instead else ""
+            raise UnsupportedError(f"trace: {name}={value!r}; allowed: {', '.join(map(repr, allowed))}{reason}")

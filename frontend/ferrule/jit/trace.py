@@ -161,8 +161,8 @@ class trace:  # noqa: N801  (a decorator)
         difference = first_difference(recorded, again)
         if difference is not None:
             raise TraceError(
-                f"{self.__name__}: recording this call at {user_location()} gives another program than the recording "
-                f"that would be used, though nothing that is guarded has changed. {difference}. Pass what changes as an "
+                f"{self.__name__}: recording this call at {user_location()} gives another program than the one that "
+                f"would be used, though nothing that is guarded has changed. {difference}. Pass what changes as an "
                 f"argument, or keep it in a module attribute, a global or a closure variable"
             )
 
