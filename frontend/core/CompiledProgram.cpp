@@ -126,6 +126,14 @@ llvm::Expected<std::vector<HostArray>> CompiledProgram::run(const char *entry, l
   if (llvm::Error error = toError(
           ferrule_session_run(session, entry, arguments.data(), arguments.size(), results.data(), results.size())))
     return error;
+  // A size that the program found out while it ran may be less than the most that it could be, for which the buffer has
+  // room.
+  for (auto [array, result] : llvm::zip(*arrays, results)) {
+    if (result.byte_size == array.buffer->size())
+      continue;
+    array.shape.assign(result.shape, result.shape + result.rank);
+    array.buffer = HostBuffer::borrow(array.buffer->data(), result.byte_size, array.buffer);
+  }
   return arrays;
 }
 

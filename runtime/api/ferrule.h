@@ -69,7 +69,9 @@ typedef struct FerruleDataType {
 // A dense row-major array. As an input of a run: `data`, `dtype`, `rank` and `shape` are the caller's and are only
 // read. As an output of a run: either `data` is a buffer of the caller with room for `byte_size` bytes, or `data` is
 // null, and the run points it to memory of the session that stays valid until the session's next run. The run then sets
-// dtype, rank, shape and byte_size; `shape` stays valid until the session's next run.
+// dtype, rank, shape and byte_size; `shape` stays valid until the session's next run. Some sizes an entry finds out
+// while it runs (how many elements a mask selects): a buffer of the caller then needs room for the most that they can
+// be, which ferrule_session_output_shapes tells, and the run sets what they came to.
 typedef struct FerruleTensor {
   size_t struct_size;
   void* data;
@@ -248,7 +250,8 @@ FERRULE_API FerruleStatus* ferrule_session_info(const FerruleSession* session, F
 FERRULE_API FerruleStatus* ferrule_session_run(FerruleSession* session, const char* entry, const FerruleTensor* inputs,
                                                uint32_t input_count, FerruleTensor* outputs, uint32_t output_count);
 // Checks the inputs as a run does, and sets dtype, rank, shape and byte_size of the outputs; `data` is not touched.
-// Shapes stay valid until the next call for this session.
+// A size that the entry finds out while it runs is the most that it can be for these inputs. Shapes stay valid until
+// the next call for this session.
 FERRULE_API FerruleStatus* ferrule_session_output_shapes(FerruleSession* session, const char* entry,
                                                          const FerruleTensor* inputs, uint32_t input_count,
                                                          FerruleTensor* outputs, uint32_t output_count);

@@ -157,6 +157,14 @@ class Tensor {
     return (bits + 7) / 8;
   }
 
+  // Takes the type and shape of `like`; memory that is large enough is used again, and keeps its first elements.
+  void resize(const FerruleTensor& like) {
+    dtype_ = like.dtype;
+    shape_.assign(like.shape, like.shape + like.rank);
+    bytes_.resize(byte_size_of(dtype_, shape_));
+  }
+  friend class Session;
+
   FerruleDataType dtype_{2, 32, 1};
   std::vector<int64_t> shape_{0};
   std::vector<uint8_t> bytes_;
@@ -334,17 +342,15 @@ class Session {
         ferrule_session_output_shapes(session_.get(), entry.c_str(), in.data(), in_count, out.data(), out_count));
     if (!status) return status;
     for (size_t i = 0; i < output_count; ++i) {
-      Tensor& tensor = *outputs[i];
-      const std::vector<int64_t> shape(out[i].shape, out[i].shape + out[i].rank);
-      // A buffer of the right size is used again.
-      if (tensor.shape() != shape || !same(tensor.dtype(), out[i].dtype)) tensor = Tensor(out[i].dtype, shape);
-      out[i].data = tensor.raw();
-      out[i].byte_size = tensor.byte_size();
+      outputs[i]->resize(out[i]);
+      out[i].data = outputs[i]->raw();
+      out[i].byte_size = outputs[i]->byte_size();
     }
-    return Status(ferrule_session_run(session_.get(), entry.c_str(), in.data(), in_count, out.data(), out_count));
-  }
-  static bool same(FerruleDataType a, FerruleDataType b) {
-    return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
+    status = Status(ferrule_session_run(session_.get(), entry.c_str(), in.data(), in_count, out.data(), out_count));
+    if (!status) return status;
+    // Some have become smaller than their room.
+    for (size_t i = 0; i < output_count; ++i) outputs[i]->resize(out[i]);
+    return status;
   }
 
   struct Release {

@@ -10,9 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "catch2/catch.hpp"
-#include "runtime/api/ferrule.hpp"
-#include "runtime/testing/test_program.h"
+#include "runtime/api/session_test_support.h"
 
 // Counts every allocation of the process, so that a test can show that a run makes none.
 extern "C" void* __libc_malloc(size_t);
@@ -30,54 +28,12 @@ extern "C" void* aligned_alloc(size_t alignment, size_t size) {
 namespace ferrule {
 namespace {
 
-using runtime::testing::test_artifact;
-using Contains = Catch::Matchers::StdString::ContainsMatcher;
-
-Contains contains(const std::string& text) { return Catch::Matchers::Contains(text); }
-
-Program open_test_program() {
-  const std::vector<uint8_t> bytes = test_artifact();
-  Result<Program> program = Program::open_bytes(bytes.data(), bytes.size());
-  INFO(program.status().message());
-  REQUIRE(program.ok());
-  return std::move(*program);
-}
-
-Session create_session(const Program& program, uint32_t threads = 1, const Session* share = nullptr) {
-  Session::Options options;
-  options.thread_count = threads;
-  options.share = share;
-  Result<Session> session = Session::create(program, options);
-  INFO(session.status().message());
-  REQUIRE(session.ok());
-  return std::move(*session);
-}
-
-// x[r][c] = first + r * 4 + c.
-Tensor rows(int64_t batch, float first = 0) {
-  Tensor tensor(DataTypeOf<float>::value, {batch, 4});
-  for (int64_t i = 0; i < batch * 4; ++i) tensor.data<float>()[i] = first + static_cast<float>(i);
-  return tensor;
-}
-
-Tensor indices(const std::vector<int32_t>& values) {
-  return Tensor::copy_of<int32_t>({static_cast<int64_t>(values.size())}, values.data());
-}
-
-std::vector<float> floats(const Tensor& tensor) {
-  REQUIRE(tensor.is<float>());
-  return {tensor.data<float>(), tensor.data<float>() + tensor.element_count()};
-}
+using namespace runtime::testing;
 
 std::vector<float> variable_w(const Session& session) {
   std::vector<float> values(4);
   REQUIRE(session.get_variable("w", values.data(), 16).ok());
   return values;
-}
-
-void check_ok(const Status& status) {
-  INFO(status.message());
-  CHECK(status.ok());
 }
 
 int process_thread_count() {
@@ -356,6 +312,37 @@ TEST_CASE("a run allocates nothing") {
   CHECK(g_allocations.load() == before);
 }
 
+TEST_CASE("a run with loops, branches and sizes that it finds out allocates nothing") {
+  const Program program = open_test_program();
+  Session session = create_session(program, 2);
+  const Tensor x = rows(8, -12);
+  const int32_t count = 5;
+  const TensorView n({}, &count);
+  float rows_room[32];
+  int32_t small;
+  int64_t wide;
+  const auto run = [&](const char* entry, std::vector<FerruleTensor> inputs, void* first, void* second) {
+    FerruleTensor outputs[2] = {};
+    for (FerruleTensor& output : outputs) output.struct_size = sizeof(output);
+    outputs[0].data = first;
+    outputs[0].byte_size = sizeof(rows_room);
+    outputs[1].data = second;
+    outputs[1].byte_size = 8;
+    const int64_t before = g_allocations.load();
+    FerruleStatus* status = ferrule_session_run(session.c(), entry, inputs.data(), static_cast<uint32_t>(inputs.size()),
+                                                outputs, second == nullptr ? 1 : 2);
+    CHECK(g_allocations.load() == before);
+    if (status != nullptr) FAIL(ferrule_status_message(status));
+  };
+  for (int i = 0; i < 2; ++i) {
+    run("repeat", {TensorView(x).c(), n.c()}, rows_room, &small);
+    CHECK(small == 5);
+    run("scan", {TensorView(x).c()}, rows_room, nullptr);
+    run("positive", {TensorView(x).c()}, rows_room, &wide);
+    CHECK(wide == 4);
+  }
+}
+
 // Hands out memory until its budget of calls is used up, and knows what has not come back.
 struct LimitedAllocator {
   int budget;
@@ -429,7 +416,7 @@ TEST_CASE("what a program holds") {
   const Program program = open_test_program();
   const FerruleProgramInfo info = program.info();
   CHECK(std::string(info.producer) == "runtime tests");
-  CHECK(info.entry_count == 8);
+  CHECK(info.entry_count == 14);
   CHECK(info.variable_count == 3);
   CHECK(info.arena_bytes == 128);
   CHECK(info.scratch_bytes == 16);

@@ -63,12 +63,13 @@ Status Session::bind(uint32_t entry_index, const TensorRef* inputs, uint32_t inp
   const schema::Entry& entry = this->entry(entry_index);
   FERRULE_RETURN_IF_ERROR(check_counts(entry, input_count, output_count));
   FERRULE_RETURN_IF_ERROR(check_input_types(entry, inputs));
-  if (!same_shapes_as_last_call(entry_index, inputs)) {
+  const EntryMap& map = program_->entry_map(entry_index);
+  if (map.has_late_dims() || !same_shapes_as_last_call(entry_index, inputs)) {
     bound_entry_ = kNoEntry;
     for (uint32_t i = 0; i < input_count; ++i) shapes_[i] = Shape{inputs[i].shape, inputs[i].rank};
     FERRULE_RETURN_IF_ERROR(bind_dims(entry, shapes_.data(), dims_.data()));
-    FERRULE_RETURN_IF_ERROR(evaluate_expressions(entry, dims_.data(), values_.data()));
-    FERRULE_RETURN_IF_ERROR(check_call(entry, shapes_.data(), values_.data()));
+    FERRULE_RETURN_IF_ERROR(evaluate_expressions(entry, map, dims_.data(), values_.data()));
+    FERRULE_RETURN_IF_ERROR(check_call(entry, map, shapes_.data(), call_values()));
     remember_shapes(inputs, input_count);
     bound_entry_ = entry_index;
   }

@@ -34,31 +34,95 @@ struct Session::Launch {
   }
 };
 
-Status Session::execute(const schema::Entry& entry) {
-  FloatingPointScope scope;
-  parallel_.begin_run();
+// One run of an entry. The status is here, not in each of the functions that call one another for blocks in blocks, to
+// keep their frames small.
+struct Session::Run {
+  const schema::Entry& entry;
+  const EntryMap& map;
   Status status;
   bool changed_state = false;
-  for (const schema::InstructionNode* node : *entry.blocks()->Get(0)->instructions()) {
-    if (cancelled_.load(std::memory_order_relaxed)) {
-      status = Status::error(StatusCode::kCancelled, "entry '%s' was cancelled", entry.name()->c_str());
-      break;
-    }
-    changed_state |= writes_variable(entry, *node);
-    if (const schema::KernelCall* call = node->instruction_as_KernelCall())
-      status = call_kernel(entry, *call);
-    else
-      copy(*node->instruction_as_Copy());
-    if (!status.ok()) break;
-  }
+};
+
+Status Session::execute(const schema::Entry& entry, const EntryMap& map) {
+  FloatingPointScope scope;
+  parallel_.begin_run();
+  Run run{entry, map, Status()};
+  const bool done = run_block(run, 0);
   parallel_.end_run();
-  if (!status.ok() && changed_state) {
+  if (!done && run.changed_state) {
     variables_->mark_incomplete();
-    status.append(
+    run.status.append(
         "; variables had been changed already, so the state is incomplete: load a checkpoint or reset the "
         "session");
   }
-  return status;
+  return run.status;
+}
+
+bool Session::go_on(Run& run) {
+  if (!cancelled_.load(std::memory_order_relaxed)) return true;
+  run.status = Status::error(StatusCode::kCancelled, "entry '%s' was cancelled", run.entry.name()->c_str());
+  return false;
+}
+
+bool Session::run_block(Run& run, uint32_t block) {
+  const uint32_t count = run.entry.blocks()->Get(block)->instructions()->size();
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!run_instruction(run, block, i)) return false;
+  }
+  return true;
+}
+
+bool Session::run_instruction(Run& run, uint32_t block, uint32_t position) {
+  if (!go_on(run)) return false;
+  if (run.map.changes(run.map.instruction(block, position))) {
+    run.status = check_instruction(run.entry, run.map, block, position, call_values());
+    if (!run.status.ok()) return false;
+  }
+  const schema::InstructionNode& node = *run.entry.blocks()->Get(block)->instructions()->Get(position);
+  if (const schema::If* branch = node.instruction_as_If()) {
+    return run_block(run, is_set(*branch->condition()) ? branch->then_block() : branch->else_block());
+  }
+  if (const schema::While* loop = node.instruction_as_While()) return run_while(run, *loop);
+  if (const schema::Loop* loop = node.instruction_as_Loop()) return run_loop(run, *loop);
+  if (const schema::BindDim* bind = node.instruction_as_BindDim()) return run_bind(run, *bind);
+  run.changed_state |= writes_variable(run.entry, node);
+  if (const schema::KernelCall* call = node.instruction_as_KernelCall())
+    run.status = call_kernel(run.entry, *call);
+  else
+    copy(*node.instruction_as_Copy());
+  return run.status.ok();
+}
+
+// A loop whose blocks are empty can be cancelled too.
+bool Session::run_while(Run& run, const schema::While& loop) {
+  for (;;) {
+    if (!go_on(run) || !run_block(run, loop.condition_block())) return false;
+    if (!is_set(*loop.condition())) return true;
+    if (!run_block(run, loop.body_block())) return false;
+  }
+}
+
+bool Session::run_loop(Run& run, const schema::Loop& loop) {
+  const int64_t count = values_[loop.count()];
+  for (int64_t i = 0; i < count; ++i) {
+    if (!go_on(run) || !assign(run, loop.dim(), i, loop.location())) return false;
+    if (!run_block(run, loop.body_block())) return false;
+  }
+  return true;
+}
+
+bool Session::run_bind(Run& run, const schema::BindDim& bind) {
+  int64_t value;
+  memcpy(&value, address(*bind.value()), sizeof(value));
+  return assign(run, bind.dim(), value, bind.location());
+}
+
+bool Session::assign(Run& run, uint32_t dim, int64_t value, uint32_t location) {
+  run.status = assign_dim(run.entry, run.map, dim, value, call_values());
+  if (run.status.ok()) return true;
+  const char* line = program_->location(location);
+  if (line[0] != '\0') run.status.append(" (at %s)", line);
+  return false;
 }
 
 Status Session::call_kernel(const schema::Entry& entry, const schema::KernelCall& call) {

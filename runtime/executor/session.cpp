@@ -92,6 +92,7 @@ Status Session::allocate_tables() {
     grow(&kernel_dims, kernel->dim_count());
   }
   FERRULE_RETURN_IF_ERROR(errors_.allocate(allocator_, thread_count(), "the table of kernel errors"));
+  FERRULE_RETURN_IF_ERROR(output_bytes_.allocate(allocator_, outputs, "the table of outputs"));
   FERRULE_RETURN_IF_ERROR(dims_.allocate(allocator_, dims, "the table of dims"));
   FERRULE_RETURN_IF_ERROR(values_.allocate(allocator_, values, "the table of expressions"));
   FERRULE_RETURN_IF_ERROR(buffers_.allocate(allocator_, buffers, "the table of buffers"));
@@ -114,8 +115,10 @@ Status Session::run(uint32_t entry_index, const TensorRef* inputs, uint32_t inpu
   variables_->lock(/*exclusive=*/entry.assigned_variables()->size() != 0);
   Status status;
   if (variables_->complete()) {
+    const EntryMap& map = program_->entry_map(entry_index);
     bind_buffers(entry, inputs, outputs);
-    status = execute(entry);
+    status = execute(entry, map);
+    if (status.ok() && map.has_late_dims()) status = describe_outputs(entry, outputs);
   } else {
     status = Status::error(StatusCode::kFailedPrecondition,
                            "entry '%s' does not run: an earlier run ended after it had begun to change variables, so "

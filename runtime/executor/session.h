@@ -19,7 +19,8 @@
 namespace ferrule::runtime {
 
 // A dense row-major array of the caller. As an output, `data` null asks for a view of the session's memory, and run()
-// sets everything; `shape` then points into the session. Both stay valid until the next run.
+// sets everything; `shape` then points into the session. Both stay valid until the next run. Where the entry itself
+// finds out a size, `data` needs room for the most that output_shapes() tells, and run() sets what it came to.
 struct TensorRef {
   void* data = nullptr;
   uint64_t byte_size = 0;  // of an input: at least what its shape needs; of an output: the room in `data`
@@ -45,7 +46,8 @@ class Session {
   // `inputs` and `outputs` in the entry's order. Errors: kInvalidArgument (names the entry, tensor, dim, value and what
   // is allowed; nothing has happened), kFailedPrecondition (incomplete state), kKernelError, kCancelled.
   Status run(uint32_t entry, const TensorRef* inputs, uint32_t input_count, TensorRef* outputs, uint32_t output_count);
-  // The checks of run(), and dtype, rank, shape and byte_size of the outputs; `data` is left alone.
+  // The checks of run(), and dtype, rank, shape and byte_size of the outputs; `data` is left alone. A size that the
+  // entry itself finds out is the most that it can be for these inputs.
   Status output_shapes(uint32_t entry, const TensorRef* inputs, uint32_t input_count, TensorRef* outputs,
                        uint32_t output_count);
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
@@ -78,8 +80,16 @@ class Session {
   Status check_overlap(const schema::Entry& entry, const TensorRef* inputs, const TensorRef* outputs) const;
   void bind_buffers(const schema::Entry& entry, const TensorRef* inputs, const TensorRef* outputs);
 
-  // Execution: execute.cpp.
-  Status execute(const schema::Entry& entry);
+  // Execution: execute.cpp. Those of control flow return whether the run goes on; if not, run.status says why.
+  struct Run;
+  Status execute(const schema::Entry& entry, const EntryMap& map);
+  bool run_block(Run& run, uint32_t block);
+  bool run_instruction(Run& run, uint32_t block, uint32_t position);
+  bool run_while(Run& run, const schema::While& loop);
+  bool run_loop(Run& run, const schema::Loop& loop);
+  bool run_bind(Run& run, const schema::BindDim& bind);
+  bool assign(Run& run, uint32_t dim, int64_t value, uint32_t location);
+  bool go_on(Run& run);
   Status call_kernel(const schema::Entry& entry, const schema::KernelCall& call);
   Status kernel_error(const schema::Entry& entry, const schema::KernelCall& call, uint32_t chunk_count) const;
   void copy(const schema::Copy& copy);
@@ -87,6 +97,8 @@ class Session {
   uint8_t* address(const schema::Operand& operand) const {
     return buffers_[operand.buffer()] + values_[operand.offset()];
   }
+  bool is_set(const schema::Operand& condition) const { return *address(condition) != 0; }
+  CallValues call_values() { return {dims_.data(), values_.data(), output_bytes_.data()}; }
 
   // One chunk's error, on a cache line of its own.
   struct alignas(64) ChunkError {
@@ -115,6 +127,7 @@ class Session {
   uint32_t bound_entry_ = kNoEntry;  // whose dims and values the tables hold
   Array<int64_t> dims_;
   Array<int64_t> values_;       // of the expressions
+  Array<uint64_t> output_bytes_;
   Array<uint8_t*> buffers_;     // base addresses
   Array<Shape> shapes_;         // of the inputs
   Array<int64_t> input_sizes_;  // the shapes of the bound call, kMaximumRank an input

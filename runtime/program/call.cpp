@@ -1,6 +1,7 @@
 #include "runtime/program/call.h"
 
 #include "runtime/base/arithmetic.h"
+#include "runtime/program/expression.h"
 #include "runtime/program/layout.h"
 
 namespace ferrule::runtime {
@@ -72,34 +73,102 @@ Status plan_error(const schema::Entry& entry, const char* what, uint32_t positio
                        entry.name()->c_str(), what, position, static_cast<ll>(value), static_cast<ll>(limit));
 }
 
-// Every buffer's size against the plan, and against the tensor behind it.
-Status check_buffers(const schema::Entry& entry, const int64_t* values) {
-  for (uint32_t i = 0; i < entry.buffers()->size(); ++i) {
-    const schema::Buffer& buffer = *entry.buffers()->Get(i);
-    const int64_t size = values[buffer.size()];
-    uint64_t limit = buffer.planned_size();
-    if (buffer.storage() == schema::Storage_input || buffer.storage() == schema::Storage_output) {
-      const bool is_input = buffer.storage() == schema::Storage_input;
-      const schema::TensorSpec& spec = *(is_input ? entry.inputs() : entry.outputs())->Get(buffer.index());
-      FERRULE_RETURN_IF_ERROR(tensor_byte_size(entry, spec, values, &limit));
-    }
-    if (size < 0 || static_cast<uint64_t>(size) > limit) {
-      return plan_error(entry, "the size of buffer", i, size, static_cast<int64_t>(limit));
-    }
-  }
-  return Status();
+// The bytes that a buffer has in this call, whatever the dims that are not known yet will be.
+Status capacity_of(const schema::Entry& entry, const schema::Buffer& buffer, const CallValues& call,
+                   uint64_t* out_byte_size) {
+  *out_byte_size = buffer.planned_size();
+  if (buffer.storage() == schema::Storage_output) *out_byte_size = call.output_bytes[buffer.index()];
+  if (buffer.storage() != schema::Storage_input) return Status();
+  return tensor_byte_size(entry, *entry.inputs()->Get(buffer.index()), call.values, out_byte_size);
 }
 
-Status check_operand(const schema::Entry& entry, const schema::Operand& operand, const int64_t* values,
-                     uint32_t instruction, int64_t byte_size) {
-  const int64_t room = values[entry.buffers()->Get(operand.buffer())->size()];
-  const int64_t offset = values[operand.offset()];
-  if (offset >= 0 && byte_size >= 0 &&
-      range_fits(static_cast<uint64_t>(offset), static_cast<uint64_t>(byte_size), static_cast<uint64_t>(room))) {
-    return Status();
-  }
-  return plan_error(entry, "the offset of an operand of instruction", instruction, offset, room);
+Status check_buffer(const schema::Entry& entry, uint32_t position, const CallValues& call) {
+  const schema::Buffer& buffer = *entry.buffers()->Get(position);
+  const int64_t size = call.values[buffer.size()];
+  uint64_t capacity;
+  FERRULE_RETURN_IF_ERROR(capacity_of(entry, buffer, call, &capacity));
+  if (size >= 0 && static_cast<uint64_t>(size) <= capacity) return Status();
+  return plan_error(entry, "the size of buffer", position, size, static_cast<int64_t>(capacity));
 }
+
+Status check_equality(const schema::Entry& entry, const schema::Equality& equality, const int64_t* values) {
+  const int64_t left = values[equality.left()], right = values[equality.right()];
+  if (left == right) return Status();
+  const schema::Dim* left_dim = plain_dim(entry, equality.left());
+  const schema::Dim* right_dim = plain_dim(entry, equality.right());
+  return Status::error(StatusCode::kInvalidArgument, "entry '%s': the model needs %s (%lld) and %s (%lld) to be equal",
+                       entry.name()->c_str(), left_dim != nullptr ? left_dim->name()->c_str() : "a size",
+                       static_cast<ll>(left), right_dim != nullptr ? right_dim->name()->c_str() : "another",
+                       static_cast<ll>(right));
+}
+
+// One instruction under check.
+class InstructionCheck {
+ public:
+  InstructionCheck(const schema::Entry& entry, const EntryMap& map, uint32_t block, uint32_t position,
+                   const CallValues& call)
+      : entry_(entry), map_(map), block_(block), position_(position), call_(call) {}
+
+  Status check() const {
+    const schema::InstructionNode& node = *entry_.blocks()->Get(block_)->instructions()->Get(position_);
+    if (const schema::KernelCall* kernel_call = node.instruction_as_KernelCall()) {
+      for (const schema::Operand* operand : *kernel_call->operands()) {
+        FERRULE_RETURN_IF_ERROR(check_operand(*operand, 0));
+      }
+      const int64_t tiles = value(kernel_call->tiles());
+      return tiles >= 0 ? Status() : error("the tile count of", tiles, INT64_MAX);
+    }
+    if (const schema::Copy* copy = node.instruction_as_Copy()) {
+      FERRULE_RETURN_IF_ERROR(check_operand(*copy->target(), value(copy->byte_size())));
+      return check_operand(*copy->source(), value(copy->byte_size()));
+    }
+    if (const schema::If* branch = node.instruction_as_If()) return check_operand(*branch->condition(), 1);
+    if (const schema::While* loop = node.instruction_as_While()) return check_operand(*loop->condition(), 1);
+    if (const schema::BindDim* bind = node.instruction_as_BindDim()) {
+      return check_operand(*bind->value(), sizeof(int64_t));
+    }
+    return check_loop(*node.instruction_as_Loop());
+  }
+
+ private:
+  int64_t value(uint32_t expression) const { return call_.values[expression]; }
+
+  Status error(const char* what, int64_t actual, int64_t limit) const {
+    Status status = Status::error(StatusCode::kInvalidArtifact, "entry '%s': for these dims %s instruction %u",
+                                  entry_.name()->c_str(), what, position_);
+    if (block_ != 0) status.append(" of block %u", block_);
+    status.append(" is %lld; allowed is 0 to %lld", static_cast<ll>(actual), static_cast<ll>(limit));
+    return status;
+  }
+
+  Status check_operand(const schema::Operand& operand, int64_t byte_size) const {
+    const schema::Buffer& buffer = *entry_.buffers()->Get(operand.buffer());
+    // A buffer's own size may hang on a dim that has no value yet.
+    uint64_t room = static_cast<uint64_t>(value(buffer.size()));
+    if (!map_.is_static(buffer.size())) FERRULE_RETURN_IF_ERROR(capacity_of(entry_, buffer, call_, &room));
+    const int64_t offset = value(operand.offset());
+    if (offset >= 0 && byte_size >= 0 &&
+        range_fits(static_cast<uint64_t>(offset), static_cast<uint64_t>(byte_size), room)) {
+      return Status();
+    }
+    return error("the offset of an operand of", offset, static_cast<int64_t>(room));
+  }
+
+  Status check_loop(const schema::Loop& loop) const {
+    const int64_t count = value(loop.count());
+    const schema::Dim& dim = *entry_.dims()->Get(loop.dim());
+    if (count >= 0 && count - 1 <= dim.max()) return Status();
+    return Status::error(StatusCode::kInvalidArgument,
+                         "entry '%s': for these dims the loop over '%s' runs %lld times; allowed is 0 to %llu",
+                         entry_.name()->c_str(), dim.name()->c_str(), static_cast<ll>(count),
+                         static_cast<unsigned long long>(dim.max()) + 1);
+  }
+
+  const schema::Entry& entry_;
+  const EntryMap& map_;
+  const uint32_t block_, position_;
+  const CallValues& call_;
+};
 
 }  // namespace
 
@@ -111,39 +180,64 @@ Status bind_dims(const schema::Entry& entry, const Shape* inputs, int64_t* out_d
   return Status();
 }
 
-Status check_call(const schema::Entry& entry, const Shape* inputs, const int64_t* values) {
+Status check_call(const schema::Entry& entry, const EntryMap& map, const Shape* inputs, const CallValues& call) {
   for (uint32_t i = 0; i < entry.inputs()->size(); ++i) {
-    FERRULE_RETURN_IF_ERROR(check_input_shape(entry, i, inputs[i], values));
+    FERRULE_RETURN_IF_ERROR(check_input_shape(entry, i, inputs[i], call.values));
   }
   for (const schema::Equality* equality : *entry.equalities()) {
-    const int64_t left = values[equality->left()], right = values[equality->right()];
-    if (left == right) continue;
-    const schema::Dim* left_dim = plain_dim(entry, equality->left());
-    const schema::Dim* right_dim = plain_dim(entry, equality->right());
-    return Status::error(StatusCode::kInvalidArgument,
-                         "entry '%s': the model needs %s (%lld) and %s (%lld) to be equal", entry.name()->c_str(),
-                         left_dim != nullptr ? left_dim->name()->c_str() : "a size", static_cast<ll>(left),
-                         right_dim != nullptr ? right_dim->name()->c_str() : "another", static_cast<ll>(right));
+    if (!map.is_static(equality->left()) || !map.is_static(equality->right())) continue;
+    FERRULE_RETURN_IF_ERROR(check_equality(entry, *equality, call.values));
   }
-  FERRULE_RETURN_IF_ERROR(check_buffers(entry, values));
-  const auto& instructions = *entry.blocks()->Get(0)->instructions();
-  for (uint32_t i = 0; i < instructions.size(); ++i) {
-    const schema::InstructionNode& node = *instructions.Get(i);
-    if (node.instruction_type() == schema::Instruction_Copy) {
-      const schema::Copy& copy = *node.instruction_as_Copy();
-      const int64_t byte_size = values[copy.byte_size()];
-      FERRULE_RETURN_IF_ERROR(check_operand(entry, *copy.target(), values, i, byte_size));
-      FERRULE_RETURN_IF_ERROR(check_operand(entry, *copy.source(), values, i, byte_size));
-      continue;
+  for (uint32_t i = 0; i < entry.outputs()->size(); ++i) {
+    FERRULE_RETURN_IF_ERROR(tensor_byte_size(entry, *entry.outputs()->Get(i), call.values, &call.output_bytes[i]));
+  }
+  for (uint32_t i = 0; i < entry.buffers()->size(); ++i) {
+    if (map.known_at_call(entry.buffers()->Get(i)->size())) FERRULE_RETURN_IF_ERROR(check_buffer(entry, i, call));
+  }
+  for (uint32_t block = 0; block < entry.blocks()->size(); ++block) {
+    for (uint32_t i = 0; i < entry.blocks()->Get(block)->instructions()->size(); ++i) {
+      if (map.changes(map.instruction(block, i))) continue;
+      FERRULE_RETURN_IF_ERROR(check_instruction(entry, map, block, i, call));
     }
-    const schema::KernelCall& call = *node.instruction_as_KernelCall();
-    for (const schema::Operand* operand : *call.operands()) {
-      FERRULE_RETURN_IF_ERROR(check_operand(entry, *operand, values, i, 0));
-    }
-    if (values[call.tiles()] < 0)
-      return plan_error(entry, "the tile count of instruction", i, values[call.tiles()], INT64_MAX);
   }
   return Status();
+}
+
+Status assign_dim(const schema::Entry& entry, const EntryMap& map, uint32_t number, int64_t value,
+                  const CallValues& call) {
+  const schema::Dim& dim = *entry.dims()->Get(number);
+  if (dim.source() == schema::DimSource_instruction) {
+    const int64_t most = most_of(dim, call.values[dim.limit()]);
+    if (value < dim.min() || value > most || value % dim.multiple_of() != 0) {
+      Status status = Status::error(
+          StatusCode::kKernelError, "entry '%s': the dim '%s' is %lld; allowed is %lld to %lld", entry.name()->c_str(),
+          dim.name()->c_str(), static_cast<ll>(value), static_cast<ll>(dim.min()), static_cast<ll>(most));
+      if (dim.multiple_of() != 1) status.append(" in multiples of %lld", static_cast<ll>(dim.multiple_of()));
+      return status;
+    }
+  }
+  call.dims[number] = value;
+  FERRULE_RETURN_IF_ERROR(evaluate_expressions_of(entry, map, number, call.dims, call.values));
+  for (uint32_t i : map.buffers(number)) FERRULE_RETURN_IF_ERROR(check_buffer(entry, i, call));
+  for (uint32_t i : map.equalities(number)) {
+    FERRULE_RETURN_IF_ERROR(check_equality(entry, *entry.equalities()->Get(i), call.values));
+  }
+  for (uint32_t i : map.outputs(number)) {
+    uint64_t byte_size;
+    FERRULE_RETURN_IF_ERROR(tensor_byte_size(entry, *entry.outputs()->Get(i), call.values, &byte_size));
+    if (byte_size <= call.output_bytes[i]) continue;
+    return Status::error(StatusCode::kInvalidArgument,
+                         "entry '%s': the output '%s' has %llu bytes now that '%s' is %lld, but room for %llu",
+                         entry.name()->c_str(), entry.outputs()->Get(i)->name()->c_str(),
+                         static_cast<unsigned long long>(byte_size), dim.name()->c_str(), static_cast<ll>(value),
+                         static_cast<unsigned long long>(call.output_bytes[i]));
+  }
+  return Status();
+}
+
+Status check_instruction(const schema::Entry& entry, const EntryMap& map, uint32_t block, uint32_t position,
+                         const CallValues& call) {
+  return InstructionCheck(entry, map, block, position, call).check();
 }
 
 Status tensor_byte_size(const schema::Entry& entry, const schema::TensorSpec& spec, const int64_t* values,

@@ -17,10 +17,12 @@ using serialize::sample_program;
 std::string prepare(const Program& program, const std::vector<int64_t>& shape) {
   const schema::Entry& entry = *program.metadata()->entries()->Get(0);
   const Shape input = {shape.data(), static_cast<uint32_t>(shape.size())};
+  const EntryMap& map = program.entry_map(0);
   std::vector<int64_t> dims(entry.dims()->size()), values(entry.expressions()->size());
+  std::vector<uint64_t> output_bytes(entry.outputs()->size());
   Status status = bind_dims(entry, &input, dims.data());
-  if (status.ok()) status = evaluate_expressions(entry, dims.data(), values.data());
-  if (status.ok()) status = check_call(entry, &input, values.data());
+  if (status.ok()) status = evaluate_expressions(entry, map, dims.data(), values.data());
+  if (status.ok()) status = check_call(entry, map, &input, {dims.data(), values.data(), output_bytes.data()});
   return status.message();
 }
 
@@ -96,16 +98,16 @@ TEST_CASE("each kind of expression, and what overflows") {
   }
   ProgramPointer program = open(description);
   const schema::Entry* table = program->metadata()->entries()->Get(0);
-  const int64_t batch = 2;
+  int64_t batch = 2;
   std::vector<int64_t> values(12);
-  REQUIRE(evaluate_expressions(*table, &batch, values.data()).ok());
+  REQUIRE(evaluate_expressions(*table, program->entry_map(0), &batch, values.data()).ok());
   CHECK(values == std::vector<int64_t>({2, 3, 4, 8, 5, -1, 0, 2, 2, 3, 0, -1}));
 
   entry.expressions.push_back({ExpressionKind::kModulo, 0, 10, 0});  // by zero
   program = open(description);
   values.resize(13);
   table = program->metadata()->entries()->Get(0);
-  CHECK(std::string(evaluate_expressions(*table, &batch, values.data()).message()) ==
+  CHECK(std::string(evaluate_expressions(*table, program->entry_map(0), &batch, values.data()).message()) ==
         "entry 'double_twice': expression 12 overflows or divides by zero for these dims (operands 2 and 0)");
 }
 

@@ -34,11 +34,14 @@ struct Frame {
   }
 };
 
-// Prepares a call with every dim at the same value; whether it is allowed does not matter here.
-void prepare_call(const schema::Entry& entry, int64_t (*pick)(const schema::Dim&)) {
+// Prepares a call with every dim of an input at the same value, then gives the other dims values as a run would, and
+// checks all instructions; whether any of it is allowed does not matter here.
+void prepare_call(const schema::Entry& entry, const EntryMap& map, int64_t (*pick)(const schema::Dim&)) {
   std::vector<int64_t> dims(entry.dims()->size()), values(entry.expressions()->size());
+  std::vector<uint64_t> output_bytes(entry.outputs()->size());
+  const CallValues call = {dims.data(), values.data(), output_bytes.data()};
   for (uint32_t i = 0; i < dims.size(); ++i) dims[i] = pick(*entry.dims()->Get(i));
-  if (!evaluate_expressions(entry, dims.data(), values.data()).ok()) return;
+  if (!evaluate_expressions(entry, map, dims.data(), values.data()).ok()) return;
   std::vector<std::vector<int64_t>> sizes;
   std::vector<Shape> shapes;
   for (const schema::TensorSpec* spec : *entry.inputs()) {
@@ -48,8 +51,18 @@ void prepare_call(const schema::Entry& entry, int64_t (*pick)(const schema::Dim&
     (void)tensor_byte_size(entry, *spec, values.data(), &byte_size).ok();
   }
   for (const auto& shape : sizes) shapes.push_back({shape.data(), static_cast<uint32_t>(shape.size())});
-  std::vector<int64_t> bound(dims.size());
-  if (bind_dims(entry, shapes.data(), bound.data()).ok()) (void)check_call(entry, shapes.data(), values.data()).ok();
+  if (!bind_dims(entry, shapes.data(), dims.data()).ok()) return;
+  if (!evaluate_expressions(entry, map, dims.data(), values.data()).ok()) return;
+  if (!check_call(entry, map, shapes.data(), call).ok()) return;
+  for (uint32_t dim = 0; dim < dims.size(); ++dim) {
+    if (entry.dims()->Get(dim)->source() == schema::DimSource_input) continue;
+    (void)assign_dim(entry, map, dim, pick(*entry.dims()->Get(dim)), call).ok();
+  }
+  for (uint32_t block = 0; block < entry.blocks()->size(); ++block) {
+    for (uint32_t i = 0; i < entry.blocks()->Get(block)->instructions()->size(); ++i) {
+      (void)check_instruction(entry, map, block, i, call).ok();
+    }
+  }
 }
 
 // Unpacks and packs a variable in memory of exactly its size.
@@ -74,13 +87,17 @@ void use(Program& program) {
   for (uint32_t i = 0; i < metadata.constants()->size(); ++i) {
     for (uint64_t at = 0; at < metadata.constants()->Get(i)->byte_size(); ++at) sum += program.constant(i)[at];
   }
-  for (const schema::Entry* entry : *metadata.entries()) {
-    prepare_call(*entry, [](const schema::Dim& dim) { return dim.min(); });
-    prepare_call(*entry, [](const schema::Dim& dim) { return dim.max(); });
-    prepare_call(*entry, [](const schema::Dim&) { return int64_t{3}; });
-    for (const schema::InstructionNode* node : *entry->blocks()->Get(0)->instructions()) {
-      const schema::KernelCall* call = node->instruction_as_KernelCall();
-      if (call != nullptr) sum += std::strlen(program.location(call->location()));
+  for (uint32_t i = 0; i < metadata.entries()->size(); ++i) {
+    const schema::Entry& entry = *metadata.entries()->Get(i);
+    const EntryMap& map = program.entry_map(i);
+    prepare_call(entry, map, [](const schema::Dim& dim) { return dim.min(); });
+    prepare_call(entry, map, [](const schema::Dim& dim) { return dim.max(); });
+    prepare_call(entry, map, [](const schema::Dim&) { return int64_t{3}; });
+    for (const schema::Block* block : *entry.blocks()) {
+      for (const schema::InstructionNode* node : *block->instructions()) {
+        const schema::KernelCall* call = node->instruction_as_KernelCall();
+        if (call != nullptr) sum += std::strlen(program.location(call->location()));
+      }
     }
   }
   uint32_t target = 0;

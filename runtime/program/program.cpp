@@ -30,6 +30,7 @@ struct Program::State {
   ArtifactFrame frame;
   Array<uint8_t> metadata_bytes, debug_bytes, copied_weights;
   const schema::Program* metadata = nullptr;
+  EntryMaps entry_maps;
   const schema::Debug* debug = nullptr;
   const uint8_t* weights = nullptr;
   uint64_t weights_byte_size = 0;
@@ -180,7 +181,8 @@ Status ProgramLoader::load() {
   FERRULE_RETURN_IF_ERROR(load_debug(&context.location_limit));
   const uint32_t weights = state_.frame.find(SegmentKind::kWeights, "");
   if (weights != state_.frame.segment_count()) context.weights_byte_size = state_.frame.directory[weights].size;
-  FERRULE_RETURN_IF_ERROR(verify_program(state_.metadata_bytes.data(), state_.metadata_bytes.size(), context));
+  FERRULE_RETURN_IF_ERROR(
+      verify_program(state_.metadata_bytes.data(), state_.metadata_bytes.size(), context, &state_.entry_maps));
   state_.metadata = schema::GetProgram(state_.metadata_bytes.data());
   FERRULE_RETURN_IF_ERROR(load_weights());
   FERRULE_RETURN_IF_ERROR(load_code());
@@ -232,6 +234,7 @@ void Program::release() {
 }
 
 const schema::Program* Program::metadata() const { return state_->metadata; }
+const EntryMap& Program::entry_map(uint32_t entry) const { return state_->entry_maps[entry]; }
 const Allocator& Program::allocator() const { return state_->allocator; }
 const uint8_t* Program::weights() const { return state_->weights; }
 uint64_t Program::weights_byte_size() const { return state_->weights_byte_size; }

@@ -12,6 +12,7 @@
 #include "kernels/base/kernel_args.h"
 #include "runtime/base/allocator.h"
 #include "runtime/base/status.h"
+#include "runtime/program/entry_map.h"
 #include "serialize/schema/program_schema.h"
 
 namespace ferrule::runtime {
@@ -51,6 +52,8 @@ class Program {
   void release();
 
   const schema::Program* metadata() const;
+  // What the blocks of entry number `entry` mean.
+  const EntryMap& entry_map(uint32_t entry) const;
   const Allocator& allocator() const;
 
   // The weights segment, 64-byte aligned, read only; null when the program has none. Variables' initial_offset and

@@ -241,7 +241,7 @@ Status verify_dtype(const schema::DataType& dtype, const char* artifact_name, co
                        artifact_name, tensor_name, code, bits, dtype.lanes());
 }
 
-Status verify_program(const uint8_t* bytes, uint64_t byte_size, const VerifyContext& context) {
+Status verify_program(const uint8_t* bytes, uint64_t byte_size, const VerifyContext& context, EntryMaps* out_maps) {
   FERRULE_RETURN_IF_ERROR(verify_structure(bytes, byte_size, context.name));
   const schema::Program& program = *schema::GetProgram(bytes);
   FERRULE_RETURN_IF_ERROR(verify_text(*program.producer(), context.name, "the producer"));
@@ -251,11 +251,12 @@ Status verify_program(const uint8_t* bytes, uint64_t byte_size, const VerifyCont
   FERRULE_RETURN_IF_ERROR(verify_kernels(program, context));
   Array<const char*> names;
   FERRULE_RETURN_IF_ERROR(names.allocate(*context.allocator, program.entries()->size(), "the list of entries"));
+  FERRULE_RETURN_IF_ERROR(out_maps->create(*context.allocator, program.entries()->size()));
   for (uint32_t i = 0; i < program.entries()->size(); ++i) {
     const schema::Entry& entry = *program.entries()->Get(i);
     FERRULE_RETURN_IF_ERROR(verify_name(*entry.name(), context.name, "an entry"));
     names[i] = entry.name()->c_str();
-    FERRULE_RETURN_IF_ERROR(verify_entry(program, entry, context));
+    FERRULE_RETURN_IF_ERROR(verify_entry(program, entry, context, &(*out_maps)[i]));
   }
   return verify_unique_names(names.data(), names.size(), context.name, "entry");
 }

@@ -1,62 +1,44 @@
 #include <string.h>
 
 #include "runtime/base/arithmetic.h"
+#include "runtime/program/entry_checks.h"
 #include "runtime/program/layout.h"
-#include "runtime/program/verify.h"
 
 namespace ferrule::runtime {
 namespace {
 
 using ull = unsigned long long;
 
-// One entry under verification, with what its errors need.
-class EntryVerifier {
+// One entry under verification, and its map, which grows on the way.
+class EntryVerifier : public EntryChecks {
  public:
-  EntryVerifier(const schema::Program& program, const schema::Entry& entry, const VerifyContext& context)
-      : program_(program), entry_(entry), context_(context) {}
+  EntryVerifier(const schema::Program& program, const schema::Entry& entry, const VerifyContext& context, EntryMap* map)
+      : EntryChecks(program, entry, *map, context), new_map_(*map) {}
 
   Status verify() {
     FERRULE_RETURN_IF_ERROR(verify_text(*entry_.signature(), context_.name, "the signature of an entry"));
     FERRULE_RETURN_IF_ERROR(verify_dims());
     FERRULE_RETURN_IF_ERROR(verify_expressions());
+    FERRULE_RETURN_IF_ERROR(new_map_.build(entry_, context_.name, *context_.allocator));
     FERRULE_RETURN_IF_ERROR(verify_specs(*entry_.inputs(), "input"));
     FERRULE_RETURN_IF_ERROR(verify_specs(*entry_.outputs(), "output"));
+    FERRULE_RETURN_IF_ERROR(verify_spec_values());
     FERRULE_RETURN_IF_ERROR(verify_dims_bound());
     FERRULE_RETURN_IF_ERROR(verify_equalities());
     FERRULE_RETURN_IF_ERROR(verify_assigned_variables());
-    if (entry_.blocks()->size() != 1)
-      return index_error("number of blocks (allowed: 1)", entry_.blocks()->size(), 0, 2);
     for (uint32_t i = 0; i < entry_.buffers()->size(); ++i) FERRULE_RETURN_IF_ERROR(verify_buffer(i));
-    FERRULE_RETURN_IF_ERROR(verify_instructions());
-    return verify_live_intervals(entry_, context_);
+    FERRULE_RETURN_IF_ERROR(verify_instructions(program_, entry_, map_, context_));
+    FERRULE_RETURN_IF_ERROR(verify_live_intervals(entry_, map_, context_));
+    return new_map_.finish(entry_, *context_.allocator);
   }
 
  private:
-  Status index_error(const char* what, uint64_t value, uint64_t position, uint64_t limit) {
-    return Status::error(StatusCode::kInvalidArtifact,
-                         "%s: entry '%s': %s at position %llu is %llu; it must be below %llu", context_.name,
-                         entry_.name()->c_str(), what, static_cast<ull>(position), static_cast<ull>(value),
-                         static_cast<ull>(limit));
-  }
-  Status check_index(const char* what, uint64_t value, uint64_t position, uint64_t limit) {
-    return value < limit ? Status() : index_error(what, value, position, limit);
-  }
-  Status check_expression(const char* what, uint64_t value, uint64_t position) {
-    return check_index(what, value, position, entry_.expressions()->size());
-  }
-  Status check_location(uint32_t location, uint64_t position) {
-    if (location == 0 || location <= context_.location_limit) return Status();
-    return index_error("the location", location - 1, position, context_.location_limit);
-  }
-
   Status verify_dims() {
     Array<const char*> names;
     FERRULE_RETURN_IF_ERROR(names.allocate(*context_.allocator, entry_.dims()->size(), "the list of dims"));
     for (uint32_t i = 0; i < entry_.dims()->size(); ++i) {
       const schema::Dim& dim = *entry_.dims()->Get(i);
       FERRULE_RETURN_IF_ERROR(verify_name(*dim.name(), context_.name, "a dim"));
-      FERRULE_RETURN_IF_ERROR(
-          check_index("the source of a dim", dim.source(), i, static_cast<uint32_t>(schema::DimSource_MAX) + 1));
       names[i] = dim.name()->c_str();
       if (dim.min() < 0 || dim.max() < dim.min() || dim.multiple_of() < 1) {
         return Status::error(StatusCode::kInvalidArtifact,
@@ -64,8 +46,29 @@ class EntryVerifier {
                              entry_.name()->c_str(), names[i], static_cast<long long>(dim.min()),
                              static_cast<long long>(dim.max()), static_cast<long long>(dim.multiple_of()));
       }
+      FERRULE_RETURN_IF_ERROR(verify_source(dim, i));
     }
     return verify_unique_names(names.data(), names.size(), context_.name, "dim");
+  }
+
+  Status verify_source(const schema::Dim& dim, uint32_t position) {
+    FERRULE_RETURN_IF_ERROR(
+        check_index("the source of a dim", dim.source(), position, static_cast<uint32_t>(schema::DimSource_MAX) + 1));
+    if (dim.source() == schema::DimSource_instruction) {
+      return check_expression("the limit of a dim", dim.limit(), position);
+    }
+    const char* wrong = nullptr;
+    if (dim.limit() != 0) wrong = "has a limit, but no instruction reads it";
+    if (dim.source() == schema::DimSource_iteration && (dim.min() != 0 || dim.multiple_of() != 1)) {
+      wrong = "counts a loop, but not from 0 in steps of 1";
+    }
+    if (dim.source() == schema::DimSource_input && position != 0 &&
+        entry_.dims()->Get(position - 1)->source() != schema::DimSource_input) {
+      wrong = "is an input's, but stands behind one that is not";
+    }
+    if (wrong == nullptr) return Status();
+    return Status::error(StatusCode::kInvalidArtifact, "%s: entry '%s': dim '%s' %s", context_.name,
+                         entry_.name()->c_str(), dim.name()->c_str(), wrong);
   }
 
   Status verify_expressions() {
@@ -104,6 +107,21 @@ class EntryVerifier {
     return verify_unique_names(names.data(), names.size(), context_.name, what);
   }
 
+  // Inputs' shapes are known before the run, outputs' when it ends.
+  Status verify_spec_values() {
+    for (uint32_t i = 0; i < entry_.inputs()->size(); ++i) {
+      for (uint32_t expression : *entry_.inputs()->Get(i)->shape()) {
+        if (!map_.is_static(expression)) return no_value("a dim of an input", expression, i);
+      }
+    }
+    for (uint32_t i = 0; i < entry_.outputs()->size(); ++i) {
+      for (uint32_t expression : *entry_.outputs()->Get(i)->shape()) {
+        if (!map_.known_at_call(expression)) return no_value("a dim of an output", expression, i);
+      }
+    }
+    return Status();
+  }
+
   Status verify_dims_bound() {
     Array<bool> bound;
     FERRULE_RETURN_IF_ERROR(bound.allocate_zeroed(*context_.allocator, entry_.dims()->size(), "the list of dims"));
@@ -114,7 +132,7 @@ class EntryVerifier {
       }
     }
     for (uint32_t i = 0; i < entry_.dims()->size(); ++i) {
-      if (!bound[i]) {
+      if (!bound[i] && entry_.dims()->Get(i)->source() == schema::DimSource_input) {
         return Status::error(StatusCode::kInvalidArtifact, "%s: entry '%s': no input has the dim '%s'", context_.name,
                              entry_.name()->c_str(), entry_.dims()->Get(i)->name()->c_str());
       }
@@ -128,6 +146,9 @@ class EntryVerifier {
       FERRULE_RETURN_IF_ERROR(check_expression("the left side of an equality", equality.left(), i));
       FERRULE_RETURN_IF_ERROR(check_expression("the right side of an equality", equality.right(), i));
       FERRULE_RETURN_IF_ERROR(check_location(equality.location(), i));
+      if (!map_.scope(equality.left()).meets(map_.scope(equality.right()))) {
+        return no_value("the right side of an equality", equality.right(), i);
+      }
     }
     return Status();
   }
@@ -175,6 +196,7 @@ class EntryVerifier {
     uint64_t byte_size;
     FERRULE_RETURN_IF_ERROR(find_storage(position, &byte_size));
     FERRULE_RETURN_IF_ERROR(check_expression("the size of a buffer", buffer.size(), position));
+    if (map_.scope(buffer.size()).empty()) return no_value("the size of a buffer", buffer.size(), position);
     FERRULE_RETURN_IF_ERROR(check_index("the block of a buffer", buffer.block(), position, entry_.blocks()->size()));
     FERRULE_RETURN_IF_ERROR(verify_text(*buffer.debug_name(), context_.name, "the name of a buffer"));
     const bool in_arena = buffer.storage() == schema::Storage_arena;
@@ -188,118 +210,18 @@ class EntryVerifier {
     }
     if (!in_arena) return Status();
     FERRULE_RETURN_IF_ERROR(check_index("the begin of a buffer", buffer.begin(), position, uint64_t{buffer.end()} + 1));
-    return check_index("the end of a buffer", buffer.end(), position, entry_.blocks()->Get(0)->instructions()->size());
+    return check_index("the end of a buffer", buffer.end(), position,
+                       entry_.blocks()->Get(buffer.block())->instructions()->size());
   }
 
-  Status verify_operand(const schema::Operand& operand, uint32_t instruction, bool is_written) {
-    FERRULE_RETURN_IF_ERROR(
-        check_index("the buffer of an operand", operand.buffer(), instruction, entry_.buffers()->size()));
-    FERRULE_RETURN_IF_ERROR(check_expression("the offset of an operand", operand.offset(), instruction));
-    const schema::Buffer& buffer = *entry_.buffers()->Get(operand.buffer());
-    if (buffer.storage() == schema::Storage_arena) return verify_arena_use(operand.buffer(), instruction, is_written);
-    if (!is_written || buffer.storage() == schema::Storage_output) return Status();
-    if (buffer.storage() == schema::Storage_variable && is_assigned(buffer.index())) return Status();
-    return Status::error(StatusCode::kInvalidArtifact, "%s: entry '%s': instruction %u writes buffer %u, which is %s",
-                         context_.name, entry_.name()->c_str(), instruction, operand.buffer(),
-                         buffer.storage() == schema::Storage_variable ? "a variable that the entry does not assign"
-                         : buffer.storage() == schema::Storage_input  ? "an input"
-                                                                      : "a constant");
-  }
-
-  bool is_assigned(uint32_t variable) {
-    const auto& assigned = *entry_.assigned_variables();
-    uint32_t low = 0, high = assigned.size();
-    while (low < high) {
-      const uint32_t middle = low + (high - low) / 2;
-      if (assigned.Get(middle) < variable) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low < assigned.size() && assigned.Get(low) == variable;
-  }
-
-  Status verify_arena_use(uint32_t position, uint32_t instruction, bool is_written) {
-    const schema::Buffer& buffer = *entry_.buffers()->Get(position);
-    const char* wrong = nullptr;
-    if (instruction < buffer.begin() || instruction > buffer.end()) wrong = "outside its live interval";
-    // A buffer of an alias group may read what another of the group wrote.
-    if (!is_written && !written_[position] && buffer.alias_group() == 0) wrong = "before anything was written to it";
-    if (is_written) written_[position] = true;
-    if (wrong == nullptr) return Status();
-    return Status::error(StatusCode::kInvalidArtifact,
-                         "%s: entry '%s': instruction %u uses buffer %u (live from %u to %u) %s", context_.name,
-                         entry_.name()->c_str(), instruction, position, buffer.begin(), buffer.end(), wrong);
-  }
-
-  Status verify_call(const schema::KernelCall& call, uint32_t instruction) {
-    FERRULE_RETURN_IF_ERROR(
-        check_index("the kernel of a call", call.kernel(), instruction, program_.kernels()->size()));
-    const schema::Kernel& kernel = *program_.kernels()->Get(call.kernel());
-    if (call.operands()->size() != kernel.operand_count() || call.output_count() != kernel.output_count() ||
-        call.dims()->size() != kernel.dim_count()) {
-      return Status::error(StatusCode::kInvalidArtifact,
-                           "%s: entry '%s': instruction %u gives kernel '%s' %u operands, %u outputs and %u dims; it "
-                           "takes %u, %u and %u",
-                           context_.name, entry_.name()->c_str(), instruction, kernel.name()->c_str(),
-                           call.operands()->size(), call.output_count(), call.dims()->size(), kernel.operand_count(),
-                           kernel.output_count(), kernel.dim_count());
-    }
-    // Reads first: what an instruction writes is not there before it.
-    for (uint32_t i = call.operands()->size(); i-- > 0;) {
-      FERRULE_RETURN_IF_ERROR(verify_operand(*call.operands()->Get(i), instruction, i < call.output_count()));
-    }
-    for (uint32_t expression : *call.dims()) {
-      FERRULE_RETURN_IF_ERROR(check_expression("a dim of a call", expression, instruction));
-    }
-    FERRULE_RETURN_IF_ERROR(check_expression("the tile count of a call", call.tiles(), instruction));
-    FERRULE_RETURN_IF_ERROR(
-        check_index("the device of a call", call.device(), instruction, program_.devices()->size()));
-    return check_location(call.location(), instruction);
-  }
-
-  Status verify_copy(const schema::Copy& copy, uint32_t instruction) {
-    FERRULE_RETURN_IF_ERROR(verify_operand(*copy.source(), instruction, false));
-    FERRULE_RETURN_IF_ERROR(verify_operand(*copy.target(), instruction, true));
-    FERRULE_RETURN_IF_ERROR(check_expression("the size of a copy", copy.byte_size(), instruction));
-    FERRULE_RETURN_IF_ERROR(
-        check_index("the device of a copy", copy.device(), instruction, program_.devices()->size()));
-    return check_location(copy.location(), instruction);
-  }
-
-  Status verify_instructions() {
-    FERRULE_RETURN_IF_ERROR(
-        written_.allocate_zeroed(*context_.allocator, entry_.buffers()->size(), "the list of buffers"));
-    const auto& instructions = *entry_.blocks()->Get(0)->instructions();
-    for (uint32_t i = 0; i < instructions.size(); ++i) {
-      const schema::InstructionNode& node = *instructions.Get(i);
-      switch (node.instruction_type()) {
-        case schema::Instruction_KernelCall:
-          FERRULE_RETURN_IF_ERROR(verify_call(*node.instruction_as_KernelCall(), i));
-          break;
-        case schema::Instruction_Copy:
-          FERRULE_RETURN_IF_ERROR(verify_copy(*node.instruction_as_Copy(), i));
-          break;
-        default:
-          return Status::error(StatusCode::kUnsupported,
-                               "%s: entry '%s': instruction %u is of kind %u, which this runtime does not know",
-                               context_.name, entry_.name()->c_str(), i, node.instruction_type());
-      }
-    }
-    return Status();
-  }
-
-  const schema::Program& program_;
-  const schema::Entry& entry_;
-  const VerifyContext& context_;
-  Array<bool> written_;  // arena buffers that an instruction so far wrote
+  EntryMap& new_map_;
 };
 
 }  // namespace
 
-Status verify_entry(const schema::Program& program, const schema::Entry& entry, const VerifyContext& context) {
-  return EntryVerifier(program, entry, context).verify();
+Status verify_entry(const schema::Program& program, const schema::Entry& entry, const VerifyContext& context,
+                    EntryMap* out_map) {
+  return EntryVerifier(program, entry, context, out_map).verify();
 }
 
 }  // namespace ferrule::runtime

@@ -1,5 +1,8 @@
 // The independent judge of the memory plan: no two arena buffers that live at the same time share a byte.
 //
+// A buffer's live interval counts instructions of its own block; as times of the map (runtime/program/entry_map.h) the
+// intervals of all blocks compare as one list.
+//
 // Buffers are ranked by where they begin in memory, then a sweep over time keeps the set of ranks that are alive. A
 // buffer that becomes alive need only be compared with its neighbours in that set: what is already in it overlaps
 // nothing but members of its own alias group. So the cost is that of sorting, and of walking through alias groups.
@@ -15,8 +18,8 @@ namespace {
 constexpr uint64_t kMaximumComparisons = uint64_t{1} << 24;
 
 struct Interval {
-  uint32_t arena, begin, end, alias_group, position;
-  uint64_t first, last;  // bytes [first, last)
+  uint32_t arena, begin, end, alias_group, block, position;  // begin and end: times, both included
+  uint64_t first, last;                                      // bytes [first, last)
 };
 
 bool lies_before(const Interval& a, const Interval& b) {
@@ -25,7 +28,9 @@ bool lies_before(const Interval& a, const Interval& b) {
   return a.position < b.position;
 }
 
-bool may_share(const Interval& a, const Interval& b) { return a.alias_group != 0 && a.alias_group == b.alias_group; }
+bool may_share(const Interval& a, const Interval& b) {
+  return a.alias_group != 0 && a.alias_group == b.alias_group && a.block == b.block;
+}
 
 // A set of numbers below a limit, as bits with a summary that has one bit a word, so that gaps are crossed 4,096 at a
 // time.
@@ -92,7 +97,8 @@ class NumberSet {
 
 class PlanJudge {
  public:
-  PlanJudge(const schema::Entry& entry, const VerifyContext& context) : entry_(entry), context_(context) {}
+  PlanJudge(const schema::Entry& entry, const EntryMap& map, const VerifyContext& context)
+      : entry_(entry), map_(map), context_(context) {}
 
   Status judge() {
     FERRULE_RETURN_IF_ERROR(collect());
@@ -120,9 +126,10 @@ class PlanJudge {
       const schema::Buffer& buffer = *entry_.buffers()->Get(i);
       if (buffer.storage() != schema::Storage_arena || buffer.planned_size() == 0) continue;
       intervals_[count_++] = {buffer.index(),
-                              buffer.begin(),
-                              buffer.end(),
+                              map_.time(map_.instruction(buffer.block(), buffer.begin())).begin,
+                              map_.time(map_.instruction(buffer.block(), buffer.end())).end - 1,
                               buffer.alias_group(),
+                              buffer.block(),
                               i,
                               buffer.offset(),
                               buffer.offset() + buffer.planned_size()};
@@ -171,16 +178,25 @@ class PlanJudge {
   }
 
   Status overlap(const Interval& a, const Interval& b) {
-    using ull = unsigned long long;
-    return Status::error(
-        StatusCode::kInvalidArtifact,
-        "%s: entry '%s': buffers %u (bytes %llu to %llu, live %u to %u) and %u (bytes %llu to %llu, live "
-        "%u to %u) share memory while both are live",
-        context_.name, entry_.name()->c_str(), a.position, static_cast<ull>(a.first), static_cast<ull>(a.last), a.begin,
-        a.end, b.position, static_cast<ull>(b.first), static_cast<ull>(b.last), b.begin, b.end);
+    Status status =
+        Status::error(StatusCode::kInvalidArtifact, "%s: entry '%s': buffers ", context_.name, entry_.name()->c_str());
+    describe(a, &status);
+    status.append(" and ");
+    describe(b, &status);
+    status.append(" share memory while both are live");
+    return status;
+  }
+  void describe(const Interval& interval, Status* status) {
+    const schema::Buffer& buffer = *entry_.buffers()->Get(interval.position);
+    status->append("%u (bytes %llu to %llu, live %u to %u", interval.position,
+                   static_cast<unsigned long long>(interval.first), static_cast<unsigned long long>(interval.last),
+                   buffer.begin(), buffer.end());
+    if (buffer.block() != 0) status->append(" of block %u", buffer.block());
+    status->append(")");
   }
 
   const schema::Entry& entry_;
+  const EntryMap& map_;
   const VerifyContext& context_;
   Array<Interval> intervals_;          // the first count_ are used, sorted by place: the index is the rank
   Array<uint32_t> by_begin_, by_end_;  // ranks
@@ -191,8 +207,8 @@ class PlanJudge {
 
 }  // namespace
 
-Status verify_live_intervals(const schema::Entry& entry, const VerifyContext& context) {
-  return PlanJudge(entry, context).judge();
+Status verify_live_intervals(const schema::Entry& entry, const EntryMap& map, const VerifyContext& context) {
+  return PlanJudge(entry, map, context).judge();
 }
 
 }  // namespace ferrule::runtime

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "catch2/catch.hpp"
-#include "runtime/program/test_support.h"
+#include "runtime/program/refusal.h"
 
 namespace ferrule::runtime {
 namespace {
@@ -14,16 +14,6 @@ using serialize::ExpressionKind;
 using serialize::ProgramDescription;
 using serialize::sample_program;
 using serialize::Storage;
-
-std::string refusal(const std::function<void(ProgramDescription&)>& spoil) {
-  ProgramDescription description = sample_program();
-  spoil(description);
-  std::string error;
-  const ProgramPointer program = open_description(description, &error);
-  CHECK(program == nullptr);
-  const std::string prefix = "the artifact in memory: ";
-  return error.substr(0, prefix.size()) == prefix ? error.substr(prefix.size()) : error;
-}
 
 // The same for the entry double_twice.
 std::string entry_refusal(const std::function<void(serialize::EntryDescription&)>& spoil) {
@@ -135,8 +125,6 @@ TEST_CASE("instructions") {
   CHECK(spoil_call([](auto& i) { i.tiles = 4; }).find("the tile count of a call") != std::string::npos);
   CHECK(spoil_call([](auto& i) { i.device = 1; }).find("the device of a call") != std::string::npos);
   CHECK(spoil_call([](auto& i) { i.location = 3; }).find("the location at position 1 is 2") != std::string::npos);
-  CHECK(entry_refusal([](auto& e) { e.blocks.push_back({}); }).find("number of blocks (allowed: 1)") !=
-        std::string::npos);
   CHECK(refusal([](auto& p) { p.entries[1].blocks[0].instructions[0].byte_size = 9; }).find("the size of a copy") !=
         std::string::npos);
 }

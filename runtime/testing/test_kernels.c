@@ -77,7 +77,34 @@ int32_t count_positive(const FerruleKernelArgs* args) {
   return 0;
 }
 
+// out = counter < limit as one byte. Operands: out, counter, limit.
+int32_t is_below(const FerruleKernelArgs* args) {
+  *(uint8_t*)args->buffers[0] = *(const int32_t*)args->buffers[1] < *(const int32_t*)args->buffers[2];
+  return 0;
+}
+
+// ++counter. Operands: counter (in place).
+int32_t increment(const FerruleKernelArgs* args) {
+  ++*(int32_t*)args->buffers[0];
+  return 0;
+}
+
+// The rows of x with x[r][0] > 0, one behind the other, and how many; dims: rows; one tile. Operands: out, count, x.
+int32_t select_positive(const FerruleKernelArgs* args) {
+  float* out = args->buffers[0];
+  const float* x = args->buffers[2];
+  int64_t count = 0;
+  for (int64_t r = 0; r < args->dims[0]; ++r) {
+    if (!(x[r * kColumns] > 0)) continue;
+    for (int c = 0; c < kColumns; ++c) out[count * kColumns + c] = x[r * kColumns + c];
+    ++count;
+  }
+  *(int64_t*)args->buffers[1] = count;
+  return 0;
+}
+
 // The order of ferrule::runtime::testing::TestKernel.
 __attribute__((section(".table"), used)) static FerruleKernelFunction const table[] = {
-    affine, accumulate, sum, check_index, halve, thread_of_row, count_positive,
+    affine, accumulate, sum, check_index, halve, thread_of_row, count_positive, is_below, increment,
+    select_positive,
 };

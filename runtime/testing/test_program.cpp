@@ -4,82 +4,13 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "runtime/testing/entry_builder.h"
 #include "serialize/writer/writer.h"
 
 namespace ferrule::runtime::testing {
 namespace {
 
 using namespace serialize;
-
-constexpr int64_t kColumns = 4;
-constexpr int64_t kMaxBatch = 8;
-constexpr DataTypeDescription kFloat32{2, 32, 1};
-constexpr DataTypeDescription kInt32{0, 32, 1};
-
-// Expressions and buffers of one entry, added as they are needed.
-struct EntryBuilder {
-  EntryDescription entry;
-
-  explicit EntryBuilder(const char* name) {
-    entry.name = name;
-    entry.blocks.emplace_back();
-    entry.signature = "{}";
-  }
-
-  uint32_t constant(int64_t value) {
-    entry.expressions.push_back({ExpressionKind::kConstant, 0, 0, value});
-    return static_cast<uint32_t>(entry.expressions.size() - 1);
-  }
-  uint32_t dim(const char* name, int64_t max = kMaxBatch) {
-    entry.dims.push_back({name, 1, max, 1});
-    entry.expressions.push_back({ExpressionKind::kDim, 0, 0, static_cast<int64_t>(entry.dims.size() - 1)});
-    return static_cast<uint32_t>(entry.expressions.size() - 1);
-  }
-  uint32_t times(uint32_t left, int64_t factor) {
-    const uint32_t right = constant(factor);
-    entry.expressions.push_back({ExpressionKind::kMultiply, left, right, 0});
-    return static_cast<uint32_t>(entry.expressions.size() - 1);
-  }
-
-  uint32_t buffer(Storage storage, uint32_t index, uint32_t size, uint64_t planned_size) {
-    BufferDescription buffer;
-    buffer.storage = storage;
-    buffer.index = index;
-    buffer.size = size;
-    buffer.planned_size = planned_size;
-    entry.buffers.push_back(buffer);
-    return static_cast<uint32_t>(entry.buffers.size() - 1);
-  }
-  uint32_t rows_input(const char* name, uint32_t batch) {
-    entry.inputs.push_back({name, kFloat32, {batch, constant(kColumns)}});
-    return buffer(Storage::kInput, static_cast<uint32_t>(entry.inputs.size() - 1), times(batch, 4 * kColumns),
-                  4 * kColumns * kMaxBatch);
-  }
-  uint32_t column_input(const char* name, uint32_t batch) {
-    entry.inputs.push_back({name, kInt32, {batch}});
-    return buffer(Storage::kInput, static_cast<uint32_t>(entry.inputs.size() - 1), times(batch, 4), 4 * kMaxBatch);
-  }
-  uint32_t output(const char* name, DataTypeDescription dtype, std::vector<uint32_t> shape, uint32_t size,
-                  uint64_t planned_size) {
-    entry.outputs.push_back({name, dtype, std::move(shape)});
-    return buffer(Storage::kOutput, static_cast<uint32_t>(entry.outputs.size() - 1), size, planned_size);
-  }
-  uint32_t variable(uint32_t index, uint64_t byte_size) {
-    return buffer(Storage::kVariable, index, constant(static_cast<int64_t>(byte_size)), byte_size);
-  }
-
-  InstructionDescription& call(TestKernel kernel, std::vector<uint32_t> buffers, uint32_t batch, uint32_t tiles) {
-    InstructionDescription instruction;
-    instruction.kernel = static_cast<uint32_t>(kernel);
-    const uint32_t zero = constant(0);
-    for (const uint32_t buffer : buffers) instruction.operands.push_back({buffer, zero});
-    instruction.output_count = 1;
-    instruction.dims = {batch};
-    instruction.tiles = tiles;
-    entry.blocks[0].instructions.push_back(instruction);
-    return entry.blocks[0].instructions.back();
-  }
-};
 
 constexpr uint32_t kVariableW = 0;
 
@@ -241,17 +172,18 @@ void describe_variables(ProgramDescription& program) {
 void describe_kernels(ProgramDescription& program, const char* kernels) {
   struct Shape {
     const char* name;
-    uint32_t operands, scratch_bytes;
+    uint32_t operands, outputs, scratch_bytes;
   };
-  constexpr Shape kShapes[] = {{"affine", 3, 0},        {"accumulate", 3, 0}, {"sum", 2, 16},
-                               {"check_index", 2, 0},   {"halve", 2, 0},      {"thread_of_row", 1, 0},
-                               {"count_positive", 2, 0}};
+  constexpr Shape kShapes[] = {{"affine", 3, 1, 0},         {"accumulate", 3, 1, 0}, {"sum", 2, 1, 16},
+                               {"check_index", 2, 1, 0},    {"halve", 2, 1, 0},      {"thread_of_row", 1, 1, 0},
+                               {"count_positive", 2, 1, 0}, {"is_below", 3, 1, 0},   {"increment", 1, 1, 0},
+                               {"select_positive", 3, 2, 0}};
   const std::vector<uint8_t> image = read_file(kernels);
   for (size_t k = 0; k < static_cast<size_t>(TestKernel::kCount); ++k) {
     KernelDescription kernel;
     kernel.name = kShapes[k].name;
     kernel.operand_count = kShapes[k].operands;
-    kernel.output_count = 1;
+    kernel.output_count = kShapes[k].outputs;
     kernel.dim_count = 1;
     kernel.scratch_bytes = kShapes[k].scratch_bytes;
     uint64_t offset;
@@ -277,6 +209,7 @@ ProgramDescription describe_test_program(const char* kernels) {
   program.locations = {"model.py:12"};
   program.entries = {describe_predict(), describe_train(), describe_evaluate(), describe_fail(),
                      describe_check(),   describe_halve(), describe_threads(),  describe_pair()};
+  add_control_flow_entries(program);
   return program;
 }
 

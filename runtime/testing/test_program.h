@@ -11,6 +11,13 @@
 //   halve(x)          -> x[:, 0] / 2                           [batch]
 //   threads(x)        -> the thread of each row                [batch]
 //   pair(a, b)        -> b copied; a is [batch, 4], b is [other, 4], and batch == other is recorded
+// Control flow; n is int32 [], m is int64 [], flag is bool []:
+//   repeat(x, n)      -> y = x, n times replaced by 2 y + w; steps = the count, int32   (a while)
+//   choose(x, flag)   -> 2 (2 x + w) + w if flag, else x                                (an if)
+//   scan(x)           -> y[t] = 2 x[t] + y[t + 1], from the last row up                 (a loop over rows)
+//   check_each(index) -> as check, one index at a time                                  (a loop)
+//   triangle(m)       -> the sum of 1 .. m - 2, counted one by one, int32; m at most 9  (a loop in a loop)
+//   positive(x)       -> rows = 2 x + w where x's first element is positive [count, 4]; count, int64 []
 #ifndef FERRULE_RUNTIME_TESTING_TEST_PROGRAM_H_
 #define FERRULE_RUNTIME_TESTING_TEST_PROGRAM_H_
 
@@ -30,6 +37,9 @@ enum class TestKernel : uint32_t {
   kHalve,
   kThreadOfRow,
   kCountPositive,
+  kIsBelow,
+  kIncrement,
+  kSelectPositive,
   kCount
 };
 

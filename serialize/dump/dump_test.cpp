@@ -61,7 +61,6 @@ TEST_CASE("the JSON holds the same facts and escapes what must be escaped") {
 
 TEST_CASE("control flow shows its blocks in place") {
   ArtifactContents contents = sample_contents();
-  contents.program.entries = {sample_control_flow()};
   DumpOptions options;
   options.memory = options.instructions = true;
   const std::string text = dump_text(contents, options);
@@ -100,7 +99,7 @@ TEST_CASE("control flow shows its blocks in place") {
 
 TEST_CASE("blocks that name themselves or one another are shown once") {
   ArtifactContents contents = sample_contents();
-  EntryDescription entry = sample_control_flow();
+  EntryDescription entry = sample_program().entries[2];
   entry.blocks[1].instructions[0] = entry.blocks[0].instructions[3];
   entry.blocks[1].instructions[0].blocks = {0, 99};
   contents.program.entries = {entry};

@@ -113,9 +113,7 @@ EntryDescription store() {
   return entry;
 }
 
-}  // namespace
-
-EntryDescription sample_control_flow() {
+EntryDescription double_some() {
   using Kind = InstructionDescription::Kind;
   EntryDescription entry;
   entry.name = "double_some";
@@ -162,6 +160,8 @@ EntryDescription sample_control_flow() {
   return entry;
 }
 
+}  // namespace
+
 ProgramDescription sample_program() {
   ProgramDescription program;
   program.producer = "ferrule golden sample";
@@ -173,7 +173,7 @@ ProgramDescription sample_program() {
   program.constants = {{float_bytes({0.5f})}};
   program.arenas = {{0, 128, 64}};
   program.kernels = {{"double", 2, 1, 1, {0, 0, 0}, 256}};
-  program.entries = {double_twice(), store()};
+  program.entries = {double_twice(), store(), double_some()};
   program.scratch_bytes = 256;
   program.locations = {"model.py:3", "model.py:4"};
   return program;

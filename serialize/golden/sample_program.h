@@ -3,6 +3,9 @@
 //
 //   double_twice(x[batch]) -> y[batch] = 4 x   two calls of the kernel `double` over an arena buffer
 //   store(x[3, 2])                             copies x into the variable `position`
+//   double_some(x[batch], steps: int64[], undo: bool[]) -> y[steps]
+//                                              the first `steps` elements, doubled unless `undo`: every kind of control
+//                                              flow and of dim
 //
 // Targets: x86-64 and x86-64-v2 with the same real code, and aarch64 with one that no x86 machine can run.
 #ifndef FERRULE_SERIALIZE_GOLDEN_SAMPLE_PROGRAM_H_
@@ -13,10 +16,6 @@
 namespace ferrule::serialize {
 
 ProgramDescription sample_program();
-
-// An entry for that program with every kind of control flow and of dim:
-//   double_some(x[batch], steps: int64[], undo: bool[]) -> y[steps]    y = 2 x for the first `steps` elements, or x
-EntryDescription sample_control_flow();
 
 }  // namespace ferrule::serialize
 

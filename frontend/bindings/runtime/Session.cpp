@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -51,6 +52,12 @@ public:
       status = Status(ferrule_session_run(session->c(), entry.c_str(), in.data(), size(in), out.data(), size(out)));
     }
     check(status, Action::Run);
+    // An array was made as large as it could have to be; a size that the entry found out may be smaller.
+    for (size_t i = 0; i < out.size(); ++i) {
+      const auto array = results[i].cast<py::array>();
+      if (!std::equal(out[i].shape, out[i].shape + out[i].rank, array.shape()))
+        array.attr("resize")(shapeTuple(out[i].shape, out[i].rank), py::arg("refcheck") = false);
+    }
     return results;
   }
 
