@@ -6,7 +6,7 @@ Names are loaded when first used: a machine that only runs artifacts (`load`, `S
 import importlib
 
 _HOME = {
-    "_tensor": ("Parameter", "Tensor"),
+    "_tensor": ("Parameter", "Tensor", "from_dlpack"),
     "functional": ("arange", "eye", "full", "linspace", "ones", "zeros"),
     "dims": ("Dim", "DimExpr", "Spec"),
     "compilation": ("compile",),

@@ -8,7 +8,7 @@ and so does every view of it (`_views`).
 
 import numpy as np
 
-from . import _compiler, _operators, _recording, dtypes
+from . import _compiler, _methods, _operators, _recording, dtypes
 from ._stream import apply
 from .errors import DtypeError, ShapeError, TraceError, UnsupportedError
 from .location import user_location
@@ -131,6 +131,11 @@ class Tensor:
         return "cpu"
 
     @property
+    def format(self):
+        """The layout that MegEngine would name: axes have no meaning of their own here."""
+        return "default"
+
+    @property
     def name(self):
         """The variable's name, or the one that was given."""
         if self._variable is not None:
@@ -223,8 +228,20 @@ class Tensor:
 
     def __array__(self, dtype=None, copy=None):
         self._refuse_traced("conversion to a NumPy array")
+        if copy is False:
+            raise ValueError("a Tensor's elements belong to the program; an array is a copy of them")
         array = self.numpy()
         return array if dtype is None else array.astype(dtype)
+
+    def __dlpack__(self, **options):
+        """The value (a copy) as a DLPack capsule, for ``from_dlpack`` of other packages."""
+        self._refuse_traced("conversion by DLPack")
+        if options.get("copy") is False:
+            raise BufferError("a Tensor's elements belong to the program; DLPack gets a copy of them")
+        return self.numpy().__dlpack__(**{key: value for key, value in options.items() if key != "copy"})
+
+    def __dlpack_device__(self):
+        return 1, 0  # kDLCPU
 
     def __len__(self):
         if not self.shape:
@@ -301,7 +318,7 @@ class Tensor:
 
         return matmul(other, self)
 
-    # Methods that are functions of `functional`.
+    # Conversions; the methods that are functions of `functional` come from `_methods`.
 
     def astype(self, dtype):
         """The value converted to another element type."""
@@ -317,66 +334,10 @@ class Tensor:
             raise UnsupportedError(f"device {device!r}: values live on the CPU")
         return self
 
-    @property
-    def T(self):  # noqa: N802  (NumPy's name)
-        """The axes reversed."""
-        return self.transpose()
-
-    def reshape(self, *shape):
-        """The elements in a new shape; one size may be -1."""
-        from .functional.views import reshape
-
-        return reshape(self, shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape)
-
-    def flatten(self, start_axis=0, end_axis=-1):
-        """The axes from ``start_axis`` to ``end_axis`` merged into one."""
-        from .functional.shape import flatten
-
-        return flatten(self, start_axis, end_axis)
-
-    def transpose(self, *pattern):
-        """The axes in another order; without arguments reversed."""
-        from .functional.views import transpose
-
-        if len(pattern) == 1 and isinstance(pattern[0], (tuple, list)):
-            pattern = pattern[0]
-        return transpose(self, pattern or tuple(reversed(range(self.ndim))))
-
-    def broadcast_to(self, *shape):
-        """The value repeated along axes of size 1 by NumPy's rule."""
-        from .functional.views import broadcast_to
-
-        return broadcast_to(self, shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape)
-
-    def sum(self, axis=None, keepdims=False):
-        """The sum over ``axis`` (all axes by default)."""
-        from .functional import reduce
-
-        return reduce.sum(self, axis, keepdims)
-
-    def mean(self, axis=None, keepdims=False):
-        """The mean over ``axis`` (all axes by default)."""
-        from .functional import reduce
-
-        return reduce.mean(self, axis, keepdims)
-
-    def max(self, axis=None, keepdims=False):
-        """The largest element over ``axis`` (all axes by default)."""
-        from .functional import reduce
-
-        return reduce.max(self, axis, keepdims)
-
-    def min(self, axis=None, keepdims=False):
-        """The smallest element over ``axis`` (all axes by default)."""
-        from .functional import reduce
-
-        return reduce.min(self, axis, keepdims)
-
-    def prod(self, axis=None, keepdims=False):
-        """The product over ``axis`` (all axes by default)."""
-        from .functional import reduce
-
-        return reduce.prod(self, axis, keepdims)
+    def requires_grad_(self, requires_grad=True):
+        """Sets `requires_grad`; returns the tensor."""
+        self.requires_grad = requires_grad
+        return self
 
 
 class Parameter(Tensor):
@@ -422,6 +383,15 @@ def variable(data, role, trainable=False, of=None, name=""):
     tensor._gradient_slot = None
     tensor._name = name or None
     return tensor
+
+
+def from_dlpack(source):
+    """A Tensor with a copy of what another package's array holds.
+
+    Args:
+        source: an object with ``__dlpack__`` whose elements lie in the CPU's memory.
+    """
+    return Tensor(np.from_dlpack(source))
 
 
 def _rebuild(kind, array, role, trainable, name):
@@ -471,3 +441,4 @@ def _called(tensor):
 
 
 _operators.define(Tensor, as_handle)
+_methods.define(Tensor)

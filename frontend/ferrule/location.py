@@ -1,15 +1,20 @@
 """Where in the user's program we are: the line for messages and debug information, and the path of the module.
 
-The line is that of the innermost frame outside this package. It is written with the file's base name only, so that the
-same program compiles to the same bytes wherever it lies.
+The line is that of the innermost frame outside this package, NumPy and Python's standard library. It is written with
+the file's base name only, so that the same program compiles to the same bytes wherever it lies.
 """
 
 import os
 import sys
+import sysconfig
 import threading
+
+import numpy as np
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _TESTS = os.path.join(_PACKAGE, "tests") + os.sep
+_NUMPY = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
+_LIBRARY = sysconfig.get_path("stdlib") + os.sep
 
 # A frame walk runs for every op, so that what it finds is kept: whether a code object is ours, and the text of a line.
 _inside = {}
@@ -17,11 +22,13 @@ _texts = {}
 
 
 def is_internal(code):
-    """Whether a code object belongs to this package (its tests do not)."""
+    """Whether a code object belongs to this package (its tests do not), NumPy or the standard library."""
     known = _inside.get(code)
     if known is None:
         name = code.co_filename
-        known = _inside[code] = name.startswith(_PACKAGE) and not name.startswith(_TESTS)
+        library = name.startswith(_LIBRARY) and "-packages" not in name
+        own = name.startswith(_PACKAGE) and not name.startswith(_TESTS)
+        known = _inside[code] = own or library or name.startswith(_NUMPY)
     return known
 
 

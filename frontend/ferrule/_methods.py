@@ -1,0 +1,218 @@
+"""Methods of `Tensor` that are functions of `functional`, under NumPy's, MegEngine's and PyTorch's names.
+
+Where the names mean different things MegEngine's meaning counts (``size``, ``transpose``), then NumPy's (``repeat``).
+PyTorch's keywords ``dim`` and ``keepdim`` are understood as ``axis`` and ``keepdims``.
+"""
+
+from . import dtypes
+from .errors import UnsupportedError
+from .location import user_location
+from .shapes import is_static
+
+# method: the function of `functional`
+_FUNCTIONS = {
+    name: name
+    for name in (
+        *("abs", "ceil", "cos", "cosh", "erf", "exp", "expm1", "floor", "isinf", "isnan", "log", "log1p", "neg"),
+        *("relu", "round", "sigmoid", "sign", "sin", "sinh", "softmax", "sqrt", "square", "tan", "tanh"),
+        *("add", "div", "maximum", "minimum", "mod", "mul", "pow", "sub", "where"),
+        *("argmax", "argmin", "logsumexp", "max", "mean", "min", "norm", "prod", "std", "sum", "var"),
+        *("clip", "copy", "dot", "expand_dims", "flatten", "matmul", "repeat", "roll", "split", "squeeze"),
+        *("swapaxes", "tile"),
+    )
+}
+_FUNCTIONS |= {
+    "absolute": "abs",
+    "clamp": "clip",
+    "clone": "copy",
+    "divide": "div",
+    "log_softmax": "logsoftmax",
+    "mm": "matmul",
+    "multiply": "mul",
+    "negative": "neg",
+    "subtract": "sub",
+    "unsqueeze": "expand_dims",
+}
+_CONVERSIONS = {
+    "bfloat16": "bfloat16",
+    "bool": "bool",
+    "double": "float64",
+    "float": "float32",
+    "half": "float16",
+    "int": "int32",
+    "long": "int64",
+    "short": "int16",
+}
+_IN_PLACE = {"add_": "add", "sub_": "sub", "mul_": "mul", "div_": "div", "pow_": "pow"}
+
+
+def _function(method, name):
+    def call(self, *args, **kwargs):
+        from . import functional
+
+        if "dim" in kwargs:
+            kwargs["axis"] = kwargs.pop("dim")
+        if "keepdim" in kwargs:
+            kwargs["keepdims"] = kwargs.pop("keepdim")
+        return getattr(functional, name)(self, *args, **kwargs)
+
+    call.__name__ = method
+    call.__doc__ = f"``functional.{name}`` of this tensor."
+    return call
+
+
+def _conversion(method, dtype):
+    def call(self):
+        return self.astype(dtype)
+
+    call.__name__ = method
+    call.__doc__ = f"The value converted to {dtype}."
+    return call
+
+
+def _in_place(method, op):
+    def call(self, other):
+        return self._update(op, other)
+
+    call.__name__ = method
+    call.__doc__ = f"The result of {op} written into this tensor."
+    return call
+
+
+def _sizes(shape):
+    return tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+
+
+def reshape(self, *shape):
+    """The elements in a new shape (a view); one size may be -1."""
+    from .functional.views import reshape
+
+    return reshape(self, _sizes(shape))
+
+
+def transpose(self, *pattern):
+    """The axes in another order (a view); without arguments reversed."""
+    from .functional.views import transpose
+
+    return transpose(self, _sizes(pattern) or tuple(reversed(range(self.ndim))))
+
+
+def broadcast_to(self, *shape):
+    """The value repeated along axes of size 1 by NumPy's rule (a view that cannot be written)."""
+    from .functional.views import broadcast_to
+
+    return broadcast_to(self, _sizes(shape))
+
+
+def expand(self, *shape):
+    """`broadcast_to`, where -1 keeps the size of an axis."""
+    shape = _sizes(shape)
+    own = (None,) * (len(shape) - self.ndim) + self.shape
+    if any(is_static(size) and size == -1 and kept is None for size, kept in zip(shape, own)):
+        raise UnsupportedError(f"expand to {tuple(shape)} at {user_location()}: -1 stands for no axis of the tensor")
+    return self.broadcast_to([kept if is_static(size) and size == -1 else size for size, kept in zip(shape, own)])
+
+
+def ravel(self):
+    """The elements in row-major order as a vector (a view)."""
+    return self.reshape(-1)
+
+
+def numel(self):
+    """The number of elements."""
+    return self.size
+
+
+def dim(self):
+    """The number of axes."""
+    return self.ndim
+
+
+def same(self, *_, **__):
+    """This tensor: values live on the CPU, in row-major order."""
+    return self
+
+
+def fill(self, value):
+    """Sets every element to ``value``; returns the tensor."""
+    self[...] = value
+    return self
+
+
+def zero(self):
+    """Sets every element to zero; returns the tensor."""
+    self.reset_zero()
+    return self
+
+
+def copy_from(self, source):
+    """Sets the elements to those of ``source``, broadcast and converted; returns the tensor."""
+    self[...] = source.astype(self.dtype) if hasattr(source, "astype") else source
+    return self
+
+
+def masked_fill(self, mask, value):
+    """A copy with ``value`` where ``mask`` is true."""
+    from .functional import where
+
+    return where(mask, value, self).astype(self.dtype)
+
+
+def type_as(self, other):
+    """The value converted to the dtype of another tensor."""
+    return self.astype(other.dtype)
+
+
+def matmul_in_place(self, other):
+    """``self @ other`` written into this tensor, whose shape it must have."""
+    self.set_value(self @ other)
+    return self
+
+
+def contains(self, value):
+    """Whether an element equals ``value``."""
+    self._refuse_traced("a test with `in`")
+    return bool((self == value).numpy().any())
+
+
+def divmod_of(self, other):
+    """``(self // other, self % other)``."""
+    return self // other, self % other
+
+
+def nbytes(self):
+    """The bytes of the elements."""
+    return self.size * dtypes.to_numpy(self.dtype).itemsize
+
+
+def define(tensor_class):
+    """Adds the methods to the class."""
+    for table, make in ((_FUNCTIONS, _function), (_CONVERSIONS, _conversion), (_IN_PLACE, _in_place)):
+        for method, name in table.items():
+            setattr(tensor_class, method, make(method, name))
+    for method, function in {
+        "reshape": reshape,
+        "view": reshape,
+        "transpose": transpose,
+        "permute": transpose,
+        "t": transpose,
+        "broadcast_to": broadcast_to,
+        "expand": expand,
+        "ravel": ravel,
+        "numel": numel,
+        "dim": dim,
+        "contiguous": same,
+        "cpu": same,
+        "fill": fill,
+        "fill_": fill,
+        "zero_": zero,
+        "copy_": copy_from,
+        "masked_fill": masked_fill,
+        "type_as": type_as,
+        "__imatmul__": matmul_in_place,
+        "__contains__": contains,
+        "__divmod__": divmod_of,
+    }.items():
+        setattr(tensor_class, method, function)
+    tensor_class.T = property(transpose, doc="The axes reversed (a view).")
+    tensor_class.nbytes = property(nbytes, doc=nbytes.__doc__)
