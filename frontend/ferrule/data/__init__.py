@@ -1,17 +1,34 @@
-"""Datasets, samplers and loaders with MegEngine's names."""
+"""Datasets, samplers, transforms and loaders with MegEngine's names."""
 
-from .dataloader import Collator, DataLoader
-from .dataset import ArrayDataset, Dataset
-from .sampler import Infinite, MapSampler, RandomSampler, Sampler, SequentialSampler
+from . import dataset, sampler, transform
+from .collator import Collator
+from .dataloader import DataLoader
+from .dataset import ArrayDataset, ConcatDataset, Dataset, StreamDataset
+from .sampler import (
+    Infinite,
+    MapSampler,
+    RandomSampler,
+    ReplacementSampler,
+    Sampler,
+    SequentialSampler,
+    StreamSampler,
+)
 
 __all__ = [
     "ArrayDataset",
     "Collator",
+    "ConcatDataset",
     "DataLoader",
     "Dataset",
     "Infinite",
     "MapSampler",
     "RandomSampler",
+    "ReplacementSampler",
     "Sampler",
     "SequentialSampler",
+    "StreamDataset",
+    "StreamSampler",
+    "dataset",
+    "sampler",
+    "transform",
 ]

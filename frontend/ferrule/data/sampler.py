@@ -3,6 +3,8 @@
 import itertools
 import math
 
+import numpy as np
+
 from ..random import generator
 from .shuffle import epoch_order
 
@@ -85,12 +87,70 @@ class RandomSampler(MapSampler):
         return order.tolist() if self.indices is None else [self.indices[i] for i in order]
 
 
+class ReplacementSampler(MapSampler):
+    """Samples drawn one by one, so that one may come several times.
+
+    Args:
+        num_samples: how many an epoch takes; None takes as many as there are.
+        weights: how likely each sample is, in any scale; None makes all alike.
+    """
+
+    def __init__(
+        self,
+        dataset,
+        batch_size=1,
+        drop_last=False,
+        num_samples=None,
+        weights=None,
+        world_size=None,
+        rank=None,
+        seed=None,
+    ):
+        super().__init__(dataset, batch_size, drop_last, num_samples, world_size, rank, seed)
+        self.epoch = 0
+        self.weights = None
+        if weights is not None:
+            self.weights = np.asarray(weights, np.float64)
+            if self.weights.shape != (len(dataset),) or not (self.weights >= 0).all() or not self.weights.sum() > 0:
+                raise ValueError(
+                    f"weights: {len(dataset)} numbers of 0 or more, not all 0, are needed; given is an array of shape "
+                    f"{self.weights.shape}"
+                )
+
+    def sample(self):
+        generator_of_epoch = np.random.default_rng([self.seed, self.epoch])
+        self.epoch += 1
+        share = None if self.weights is None else self.weights / self.weights.sum()
+        return generator_of_epoch.choice(len(self.dataset), self.num_samples, p=share).tolist()
+
+
+class StreamSampler(Sampler):
+    """For a `StreamDataset`: batches of ``batch_size`` samples as they come, without end."""
+
+    def __init__(self, batch_size=1):
+        if batch_size < 1:
+            raise ValueError(f"batch_size is {batch_size}; allowed: 1 or more")
+        self.batch_size = batch_size
+
+    def __iter__(self):
+        start = 0
+        while True:
+            yield list(range(start, start + self.batch_size))
+            start += self.batch_size
+
+
 class Infinite(Sampler):
     """A sampler begun again whenever it ends."""
 
     def __init__(self, sampler):
         self.sampler = sampler
+        self.batch_size = getattr(sampler, "batch_size", None)
 
     def __iter__(self):
         while True:
-            yield from self.sampler
+            empty = True
+            for batch in self.sampler:
+                empty = False
+                yield batch
+            if empty:
+                raise ValueError("Infinite: the sampler has no batch")
