@@ -204,8 +204,8 @@ class Tensor:
         if _recording.current() is not None and self._handle.is_traced:
             raise TraceError(
                 f"{what} of a traced tensor of shape {show(self.shape)} at {user_location()}: while recording there "
-                f"are shapes but no values. Keep the choice in the graph with F.where, return the tensor and decide "
-                f"outside, or run the function with enabled=False"
+                f"are shapes but no values. Keep a choice in the graph with F.where or F.cond and a loop with F.scan or "
+                f"F.while_loop, return the tensor and decide outside, or run the function with enabled=False"
             )
 
     def __bool__(self):
@@ -283,9 +283,7 @@ class Tensor:
             raise ShapeError(
                 f"set_value: the tensor{_called(self)} has shape {show(self.shape)}, the value {show(source.shape)}"
             )
-        if dtypes.category(source.dtype) > dtypes.category(self.dtype):
-            raise DtypeError(f"set_value: {source.dtype} does not fit into {self.dtype}; convert it with astype")
-        self._assign(_cast(source._handle, self.dtype))
+        self._assign(converted(source, self)._handle)
 
     def reset_zero(self):
         """Sets every element to zero."""
@@ -430,6 +428,19 @@ def as_tensor(value, dtype=None):
     if dtype is not None and value.dtype != dtype:
         return value.astype(dtype)
     return value
+
+
+def converted(value, target):
+    """The Tensor ``value`` in the dtype of ``target``, into which it is written.
+
+    Raises DtypeError where that would change its category (float to int).
+    """
+    if dtypes.category(value.dtype) > dtypes.category(target.dtype):
+        raise DtypeError(
+            f"a write of {value.dtype} into {target.dtype} at {user_location()} would lose what it means; convert it "
+            f"with astype"
+        )
+    return as_tensor(value, target.dtype)
 
 
 def _cast(handle, dtype):

@@ -6,7 +6,7 @@ from collections import Counter
 from .._tensor import Tensor
 from .._views import view
 from .guards import holds
-from .tree import flatten, is_array
+from .tree import LEAF, Node, Static, checked_keys, flatten, is_array
 
 
 class Arguments:
@@ -42,30 +42,47 @@ class Call:
     Attributes:
         tree: {parameter: value} as passed.
         tensors: the tensors in it, arrays converted.
-        inputs: what the entry takes: the tensors, each once; for tensors that are views of one storage that storage.
+        handles: what the entry takes: those of the tensors, each once; for tensors that are views of one storage that
+            of the storage.
     """
 
     def __init__(self, tree):
         self.tree = tree
-        leaves, self.paths, self.structure = flatten(tree, _is_input, "")
-        self.tensors = [leaf if isinstance(leaf, Tensor) else Tensor(leaf) for leaf in leaves]
-        self.inputs, self._plan = self.tensors, None
-        if len(set(map(id, self.tensors))) < len(self.tensors) or _shared(self.tensors):
-            self._find_sharing()
-        pattern = None if self._plan is None else tuple((n, _steps_key(steps)) for n, steps in self._plan)
-        self.key = (self.structure, pattern, tuple((t.dtype, t.shape) for t in map(_shaped, self.inputs)))
+        self.tensors = tensors = []
+        self.structure = _take_apart(tree, tensors)
+        self._plan, pattern = None, None
+        if len(set(map(id, tensors))) < len(tensors) or any([tensor._view is not None for tensor in tensors]):
+            self.inputs = self._find_sharing()
+            self.handles = [each._handle if isinstance(each, Tensor) else each.handle() for each in self.inputs]
+            if self._plan is not None:
+                pattern = tuple((number, _steps_key(steps)) for number, steps in self._plan)
+        else:
+            self.inputs = tensors
+            self.handles = [tensor._value for tensor in tensors]
+        self.key = (self.structure, pattern, tuple([(handle.dtype, handle.shape) for handle in self.handles]))
+
+    @property
+    def paths(self):
+        """The paths of the tensors in the tree."""
+        return flatten(self.tree, _is_input, "")[1]
 
     def _find_sharing(self):
-        """Fills `inputs` and the plan: for each tensor the number of its input and the steps from it (None: itself)."""
+        """The inputs. If fewer than the tensors, or storages, sets the plan: for each tensor the number of its input
+        and the steps from it (None: itself).
+        """
         shared = _shared(self.tensors)
-        self.inputs, self._plan, numbers = [], [], {}
+        if not shared and len(set(map(id, self.tensors))) == len(self.tensors):
+            return self.tensors
+        inputs, numbers = [], {}
+        self._plan = []
         for tensor in self.tensors:
             seen = tensor._view
             source = seen.storage if seen is not None and id(seen.storage) in shared else tensor
             if id(source) not in numbers:
-                numbers[id(source)] = len(self.inputs)
-                self.inputs.append(source)
+                numbers[id(source)] = len(inputs)
+                inputs.append(source)
             self._plan.append((numbers[id(source)], None if source is tensor else seen.steps))
+        return inputs
 
     def specs(self):
         """[(name, shape, dtype)] of the inputs."""
@@ -75,7 +92,7 @@ class Call:
             for (number, _), path in zip(self._plan, self.paths):
                 first.setdefault(number, path)
             paths = [first[number] for number in range(len(self.inputs))]
-        return [(path, source.shape, source.dtype) for path, source in zip(paths, map(_shaped, self.inputs))]
+        return [(path, handle.shape, handle.dtype) for path, handle in zip(paths, self.handles)]
 
     def build(self, sources):
         """The tensors of the argument tree, given those of the inputs."""
@@ -120,9 +137,26 @@ def _shared(tensors):
     return {storage for storage, count in counts.items() if count > 1} if counts else counts
 
 
-def _shaped(source):
-    """What has the shape and dtype of an input."""
-    return source if isinstance(source, Tensor) else source._variable or source._value
+def _take_apart(value, tensors):
+    """The structure of a tree, as `tree.flatten` gives it; appends its tensors. This runs at every call."""
+    kind = type(value)
+    if kind is Tensor:
+        if value._variable is None:
+            tensors.append(value)
+            return LEAF
+        return Static(value)
+    if kind is dict or kind is list or kind is tuple:
+        children = []
+        for item in value.values() if kind is dict else value:
+            if type(item) is Tensor and item._variable is None:
+                tensors.append(item)
+                children.append(LEAF)
+            else:
+                children.append(_take_apart(item, tensors))
+        return Node(kind, checked_keys(value) if kind is dict else len(value), tuple(children))
+    leaves, _, structure = flatten(value, _is_input, "")
+    tensors += [leaf if isinstance(leaf, Tensor) else Tensor(leaf) for leaf in leaves]
+    return structure
 
 
 def _steps_key(steps):

@@ -10,7 +10,7 @@ from ..dtypes import to_numpy
 from ..errors import TraceError, UnsupportedError
 from ..location import user_location
 from ..shapes import show
-from .guards import GuardRecorder, holds
+from .guards import GuardCheck, GuardRecorder, holds
 from .results import Argument, ArgumentStorage, Call, Outputs, Results, describe_value, rebuild, refuse_hidden
 from .tree import describe, flatten, is_array, statics, unflatten
 
@@ -162,16 +162,13 @@ class Recorded:
 
     def broken_guard(self):
         """The first guard that does not hold any more, or None."""
-        for guard in self.guards:
-            if not guard.holds():
-                return guard
-        return None
+        return self.guards.broken()
 
-    def run(self, inputs, arguments, tree):
+    def run(self, handles, arguments, tree):
         """One call: the compiled program, then the effects in Python; returns the function's result.
 
         Args:
-            inputs: the tensors (or storages) that the entry takes.
+            handles: what the entry takes.
             arguments: the tensors of the call, in the order of the argument tree.
             tree: the arguments as they were passed.
         """
@@ -179,7 +176,7 @@ class Recorded:
             # Dynamic mode may have left a gradient that does not lie in the variable yet.
             if tensor._grad is not tensor._gradient_slot:
                 tensor._gradient_slot.set_value(tensor._grad)
-        call = Call(arguments, self.entry.run([source_handle(each) for each in inputs]))
+        call = Call(arguments, self.entry.run(handles))
         for description, number in self.writes:
             _write(description, call, call.handles[number])
         for tensor, gradient in self.gradients:
@@ -192,11 +189,6 @@ class Recorded:
         if self.argument_effects is not None:
             rebuild(self.argument_effects, tree, call)
         return unflatten(self.structure, iter([result.make(call) for result in self.results]))
-
-
-def source_handle(source):
-    """The handle of an input: a Tensor, or the Storage that several arguments are views of."""
-    return source._handle if isinstance(source, Tensor) else source.handle()
 
 
 def _write(description, call, handle):
@@ -288,7 +280,7 @@ def _record_once(capture, name, inputs, call, artifact, output_names):
             recorded.writes = _find_writes(sources, initial, tensors, outputs)
             if artifact:
                 del outputs.named[result_count:]
-            recorded.guards = capture.guards.guards()
+            recorded.guards = GuardCheck(capture.guards.guards())
             recorded.gradients_read = capture.gradients.read()
             recorded.names = capture.guards.names
             signature = {

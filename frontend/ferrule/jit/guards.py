@@ -16,6 +16,7 @@ import dis
 import functools
 import gc
 import math
+import operator
 import sys
 import sysconfig
 import threading
@@ -125,16 +126,19 @@ class Place:
 
     Attributes:
         guarded: whether what was recorded depends on it.
+        item: (mapping, key) if that is where it lies, which is fast to look at.
     """
 
-    __slots__ = ("read", "write", "before", "description", "guarded")
+    __slots__ = ("read", "write", "value", "before", "description", "guarded", "item")
 
-    def __init__(self, read, value, description, write=None, guarded=True):
+    def __init__(self, read, value, description, write=None, guarded=True, item=None):
         self.read = read
         self.write = write
+        self.value = value
         self.before = snapshot(value)
         self.description = description
         self.guarded = guarded
+        self.item = item
 
     def holds(self):
         """Whether it is still the same."""
@@ -144,6 +148,40 @@ class Place:
         """Makes it what it was."""
         if self.write is not None and not self.holds():
             self.write(_restored(self.before))
+
+
+class GuardCheck:
+    """Checks guards at each call. What lies in one mapping is looked at together, by identity first."""
+
+    def __init__(self, places):
+        together, self._others = {}, []
+        for place in places:
+            if place.item is None or type(place.before) is Items or place.value is _MISSING:
+                self._others.append(place)
+            else:
+                together.setdefault(id(place.item[0]), []).append(place)
+        self._groups = []
+        for group in together.values():
+            keys = [place.item[1] for place in group]
+            # With one key `itemgetter` gives no tuple.
+            get = operator.itemgetter(*keys, keys[0])
+            self._groups.append((group[0].item[0], get, (*(place.value for place in group), group[0].value), group))
+
+    def broken(self):
+        """The first Place that is not what it was, or None."""
+        for mapping, get, values, group in self._groups:
+            try:
+                if all(map(operator.is_, get(mapping), values)):
+                    continue
+            except KeyError:
+                pass
+            for place in group:
+                if not place.holds():
+                    return place
+        for place in self._others:
+            if not place.holds():
+                return place
+        return None
 
 
 def _attribute(owner, name):
@@ -213,7 +251,7 @@ class GuardRecorder:
         key = (id(owner), name)
         if key not in self._places:
             read, write = _attribute(owner, name)
-            self._places[key] = Place(read, value, description, write)
+            self._places[key] = Place(read, value, description, write, item=(vars(owner), name))
 
     def note_write(self, owner, name):
         """An attribute of a module is about to be written."""
@@ -226,13 +264,13 @@ class GuardRecorder:
         """The items ``keys`` of a dict were read."""
         for key in keys:
             read, write = _item(mapping, key)
-            self.note((id(mapping), key), read, read(), f"{description}[{key!r}]", write)
+            self.note((id(mapping), key), read, read(), f"{description}[{key!r}]", write, item=(mapping, key))
 
-    def note(self, key, read, value, description, write=None, guarded=True):
+    def note(self, key, read, value, description, write=None, guarded=True, item=None):
         """Something else was read (or, if not ``guarded``, will be written); ``read()`` gives its value later."""
         place = self._places.get(key)
         if place is None:
-            self._places[key] = Place(read, value, description, write, guarded)
+            self._places[key] = Place(read, value, description, write, guarded, item)
         elif guarded and not place.guarded:
             place.guarded = place.holds()  # no guard if it has been written before
 
@@ -329,7 +367,7 @@ class GuardRecorder:
                 self.names.setdefault(name, value)
             read, write = _item(scope, name)
             described = f"the global {name!r} that {code.co_name} reads"
-            self.note((id(scope), name), read, value, described, write, loaded)
+            self.note((id(scope), name), read, value, described, write, loaded, (scope, name))
         return found
 
     def _note_cells(self, frame, code):
@@ -403,7 +441,7 @@ class GuardRecorder:
     def _note_place(self, owner, name, value, guarded):
         read, write = _attribute(owner, name)
         called = getattr(owner, "__name__", None) or type(owner).__name__
-        self.note((id(owner), name), read, value, f"{called}.{name}", write, guarded)
+        self.note((id(owner), name), read, value, f"{called}.{name}", write, guarded, (vars(owner), name))
 
 
 @functools.lru_cache(maxsize=4096)

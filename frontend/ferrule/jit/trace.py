@@ -96,7 +96,7 @@ class trace:  # noqa: N801  (a decorator)
         elif self.check == "always":
             self._compare(recorded, call)
         self._last = recorded
-        return recorded.run(call.inputs, call.tensors, call.tree)
+        return recorded.run(call.handles, call.tensors, call.tree)
 
     def _run_dynamic(self, tree):
         """The function as it is, on tensors where arrays were passed."""

@@ -76,14 +76,19 @@ def flatten(value, is_leaf, name):
     return leaves, paths, _flatten(value, is_leaf, name, leaves, paths)
 
 
+def checked_keys(mapping):
+    """The keys of a dict in a tree; raises UnsupportedError for those that make no path."""
+    for key in mapping:
+        if not isinstance(key, (str, int)):
+            raise UnsupportedError(f"a dict with the key {key!r} in arguments or results; allowed are str and int")
+    return tuple(mapping)
+
+
 def _children(value):
     """(kind, keys, values, names) of a container, or None for a leaf."""
     kind = type(value)
     if isinstance(value, dict):
-        for key in value:
-            if not isinstance(key, (str, int)):
-                raise UnsupportedError(f"a dict with the key {key!r} in arguments or results; allowed are str and int")
-        return kind, tuple(value), list(value.values()), [str(key) for key in value]
+        return kind, checked_keys(value), list(value.values()), [str(key) for key in value]
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return kind, value._fields, list(value), list(value._fields)
     if isinstance(value, (list, tuple)):
