@@ -82,12 +82,35 @@ Status capacity_of(const schema::Entry& entry, const schema::Buffer& buffer, con
   return tensor_byte_size(entry, *entry.inputs()->Get(buffer.index()), call.values, out_byte_size);
 }
 
+// A buffer of the arena that a dim without a max has made larger than its plan: the caller's sizes, not a wrong plan.
+// Names all such dims of the inputs with their values; none: ok.
+Status beyond_plan(const schema::Entry& entry, uint32_t position, int64_t size, const CallValues& call) {
+  Status status;
+  for (uint32_t i = 0; i < entry.dims()->size(); ++i) {
+    const schema::Dim& dim = *entry.dims()->Get(i);
+    if (dim.source() != schema::DimSource_input || dim.max() != INT64_MAX) continue;
+    if (status.ok()) {
+      status =
+          Status::error(StatusCode::kInvalidArgument, "entry '%s': no memory is planned for", entry.name()->c_str());
+    } else {
+      status.append(",");
+    }
+    status.append(" '%s' = %lld", dim.name()->c_str(), static_cast<ll>(call.dims[i]));
+  }
+  status.append(", without a max: buffer %u needs %lld bytes and has %llu; compile with a larger plan_at", position,
+                static_cast<ll>(size), static_cast<unsigned long long>(entry.buffers()->Get(position)->planned_size()));
+  return status;
+}
+
 Status check_buffer(const schema::Entry& entry, uint32_t position, const CallValues& call) {
   const schema::Buffer& buffer = *entry.buffers()->Get(position);
   const int64_t size = call.values[buffer.size()];
   uint64_t capacity;
   FERRULE_RETURN_IF_ERROR(capacity_of(entry, buffer, call, &capacity));
   if (size >= 0 && static_cast<uint64_t>(size) <= capacity) return Status();
+  if (size >= 0 && buffer.storage() == schema::Storage_arena) {
+    FERRULE_RETURN_IF_ERROR(beyond_plan(entry, position, size, call));
+  }
   return plan_error(entry, "the size of buffer", position, size, static_cast<int64_t>(capacity));
 }
 

@@ -59,9 +59,10 @@ TEST_CASE("multiples, unbounded dims and repeated dims") {
   CHECK(prepare(*program, {4, 8, 4}) ==
         "entry 'double_twice', input 'x', axis 1: dim 'batch' is 8 here and 4 in an axis before");
   CHECK(prepare(*program, {4, 4, 5}) == "entry 'double_twice', input 'x', axis 2: the size is 5; expected is 4");
-  // Larger than planned: refused, not grown.
+  // Larger than planned: refused, and the dim named.
   CHECK(prepare(*program, {12, 12, 4}) ==
-        "entry 'double_twice': for these dims the size of buffer 1 is 48; allowed is 0 to 32");
+        "entry 'double_twice': no memory is planned for 'batch' = 12, without a max: buffer 1 needs 48 bytes and has 32; "
+        "compile with a larger plan_at");
   CHECK(prepare(*program, {int64_t{1} << 62, int64_t{1} << 62, 4}).find("overflows") != std::string::npos);
 }
 
