@@ -79,6 +79,17 @@ def _in_place(method, op):
     return call
 
 
+def _augmented(operator):
+    """The in-place form of an operator that has no op of its own: the result is written into the tensor."""
+
+    def call(self, other):
+        self.set_value(getattr(self, f"__{operator}__")(other))
+        return self
+
+    call.__name__ = f"__i{operator}__"
+    return call
+
+
 def _sizes(shape):
     return tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
 
@@ -163,12 +174,6 @@ def type_as(self, other):
     return self.astype(other.dtype)
 
 
-def matmul_in_place(self, other):
-    """``self @ other`` written into this tensor, whose shape it must have."""
-    self.set_value(self @ other)
-    return self
-
-
 def contains(self, value):
     """Whether an element equals ``value``."""
     self._refuse_traced("a test with `in`")
@@ -209,10 +214,12 @@ def define(tensor_class):
         "copy_": copy_from,
         "masked_fill": masked_fill,
         "type_as": type_as,
-        "__imatmul__": matmul_in_place,
         "__contains__": contains,
         "__divmod__": divmod_of,
     }.items():
         setattr(tensor_class, method, function)
+    for operator in ("and", "lshift", "matmul", "or", "pow", "rshift", "xor"):
+        if hasattr(tensor_class, f"__{operator}__"):
+            setattr(tensor_class, f"__i{operator}__", _augmented(operator))
     tensor_class.T = property(transpose, doc="The axes reversed (a view).")
     tensor_class.nbytes = property(nbytes, doc=nbytes.__doc__)

@@ -23,14 +23,19 @@ class Tensor:
             dtype. The data is copied.
         dtype: an element type that overrides.
         device: accepted for MegEngine programs; values live on the CPU.
+        is_const, no_cache: accepted for MegEngine programs; they tell its interpreter how to keep the value.
         name: what messages call it.
+        format: the layout of the data; only ``default`` (row-major in the order of the axes).
     """
 
     __slots__ = ("_value", "_variable", "_view", "_grad", "_name", "_gradient_slot", "__weakref__")
     __array_ufunc__ = None  # so that ndarray + Tensor asks Tensor.__radd__
 
-    def __init__(self, data, dtype=None, device=None, name=None):
-        del device
+    def __init__(
+        self, data, dtype=None, device=None, is_const=False, no_cache=False, name=None, format="default"  # noqa: A002
+    ):
+        del is_const, no_cache
+        _check_place(device, format)
         self._grad = None
         self._gradient_slot = None
         self._name = name
@@ -328,8 +333,7 @@ class Tensor:
 
     def to(self, device):
         """Accepted for MegEngine programs: values live on the CPU."""
-        if str(device).split(":", maxsplit=1)[0].rstrip("x0123456789") not in ("cpu", ""):
-            raise UnsupportedError(f"device {device!r}: values live on the CPU")
+        _check_place(device)
         return self
 
     def requires_grad_(self, requires_grad=True):
@@ -348,8 +352,11 @@ class Parameter(Tensor):
 
     __slots__ = ()
 
-    def __init__(self, data, dtype=None, device=None, name=None):
-        del device
+    def __init__(
+        self, data, dtype=None, device=None, is_const=False, no_cache=False, name=None, format="default"  # noqa: A002
+    ):
+        del is_const, no_cache
+        _check_place(device, format)
         array = data.numpy() if isinstance(data, Tensor) else dtypes.array_of(data, dtype)
         if dtype is not None:
             array = array.astype(dtypes.to_numpy(dtypes.canonical(dtype)))
@@ -381,6 +388,14 @@ def variable(data, role, trainable=False, of=None, name=""):
     tensor._gradient_slot = None
     tensor._name = name or None
     return tensor
+
+
+def _check_place(device, format="default"):  # noqa: A002
+    """Raises UnsupportedError for a device other than the CPU and for a layout other than the one there is."""
+    if device is not None and str(device).split(":", maxsplit=1)[0].rstrip("x0123456789") not in ("cpu", ""):
+        raise UnsupportedError(f"device {device!r}: values live on the CPU")
+    if format != "default":
+        raise UnsupportedError(f"format {format!r}: tensors are row-major in the order of their axes ('default')")
 
 
 def from_dlpack(source):

@@ -65,6 +65,19 @@ def test_methods_that_write():
     assert row.tolist() == [0, 0]
 
 
+def test_every_augmented_operator_writes_into_the_tensor():
+    x = fer.tensor(np.array([0.3, 1.7, -2.5], "float32"))
+    square, alias = x**2, x
+    x **= 2
+    assert alias is x and x.tolist() == square.tolist()
+    mask = fer.tensor([True, False, True])
+    part = mask[1:]
+    mask &= fer.tensor([True, True, False])
+    mask |= fer.tensor([False, True, False])
+    mask ^= fer.tensor([True, False, False])
+    assert mask.tolist() == [False, True, False] and part.tolist() == [True, False]
+
+
 def test_python_protocols():
     x = fer.tensor(data(3))
     assert 2.0 in x and 5 not in x
@@ -154,3 +167,13 @@ def test_a_representation_shows_the_value_or_says_that_there_is_none():
 
     f(data(2))
     assert shown == ["Tensor(shape=(2,), dtype=float32, traced)"]
+
+
+def test_where_a_tensor_lives_is_accepted_or_refused():
+    for device in (None, "cpu", "cpu0", "cpux", "cpu:1"):
+        assert fer.Tensor(data(2), "float32", device, True, False, "x").name == "x"
+    for make in (fer.Tensor, fer.Parameter):
+        with pytest.raises(UnsupportedError, match="gpu0"):
+            make(data(2), device="gpu0")
+        with pytest.raises(UnsupportedError, match="nhwc"):
+            make(data(2), format="nhwc")
