@@ -71,7 +71,7 @@ class _Convolution(Module):
             self.compute_mode,
         )
 
-    def _describe(self):
+    def extra_repr(self):
         return (
             f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}, "
             f"padding={self.padding}, dilation={self.dilation}, groups={self.groups}, bias={self.bias is not None}"

@@ -3,15 +3,15 @@
 from collections import OrderedDict
 from types import MappingProxyType
 
-import numpy as np
-
-from .. import _recording
+from .. import _recording, dtypes
 from .._tensor import Parameter, Tensor
-from ..errors import ArtifactError, TraceError
-from ..location import pop_module, push_module, user_location
+from ..errors import FerruleError, TraceError
+from ..location import module_path, pop_module, push_module, user_location
 from ..shapes import same_shape, show
+from .state import convert, restore, save
 
 _CONTAINERS = (list, tuple, dict)
+_BOOKKEEPING = frozenset(("name", "training", "_own_name", "_transient", "_forward_hooks", "_forward_pre_hooks"))
 
 
 class HookHandle:
@@ -55,6 +55,9 @@ class Module:
     _forward_hooks = MappingProxyType({})
     _forward_pre_hooks = MappingProxyType({})
 
+    quantize_disabled = False
+    _transient = frozenset()  # the buffers that `state_dict` leaves out
+
     def __init__(self, name=None):
         self.name = name
         self.training = True
@@ -78,6 +81,9 @@ class Module:
                 if changed is not None:
                     outputs = changed
             return outputs
+        except FerruleError as error:
+            _name_module(error, module_path())
+            raise
         finally:
             pop_module()
 
@@ -108,19 +114,83 @@ class Module:
         buffer.set_value(value)
         return True
 
+    def __delattr__(self, name):
+        if _recording.current() is not None:
+            raise TraceError(
+                f"{type(self).__name__}.{name} is deleted inside a traced function at {user_location()}: a compiled "
+                f"call could not do it again. Delete it outside, or set it to None"
+            )
+        object.__delattr__(self, name)
+
+    def register_buffer(self, name, tensor, persistent=True):
+        """Sets a buffer: a Tensor that is state but not trained, or None (PyTorch's spelling of ``self.name = tensor``).
+
+        Args:
+            name: the attribute.
+            tensor: a Tensor, or an array, of which one is made.
+            persistent: False leaves it out of `state_dict`.
+        """
+        if isinstance(tensor, Parameter):
+            raise TypeError(f"register_buffer of {name!r}: a buffer is a Tensor, not a Parameter")
+        setattr(self, name, tensor if tensor is None or isinstance(tensor, Tensor) else Tensor(tensor))
+        object.__setattr__(self, "_transient", self._transient - {name} if persistent else self._transient | {name})
+
+    def register_parameter(self, name, param):
+        """Sets a Parameter, or None (PyTorch's spelling of ``self.name = param``)."""
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(f"register_parameter of {name!r}: a Parameter is needed, not {type(param).__name__}")
+        setattr(self, name, param)
+
+    def register_module(self, name, module):
+        """Sets a module below (PyTorch's spelling of ``self.name = module``)."""
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"register_module of {name!r}: a Module is needed, not {type(module).__name__}")
+        setattr(self, name, module)
+
+    add_module = register_module
+
     # Walks. `prefix` is put before the names, joined by a dot.
+
+    def _attributes(self):
+        """(name, value) of the attributes that may hold tensors and modules."""
+        return [item for item in vars(self).items() if item[0] not in _BOOKKEEPING]
 
     def _walk(self, prefix, recursive, seen):
         """(name, leaf) of the tensors and modules below, each once, a module before what it holds."""
-        for attribute, value in tuple(vars(self).items()):
+        for attribute, value in self._attributes():
             for path, leaf in leaves(attribute, value):
                 if id(leaf) in seen:
                     continue
                 seen.add(id(leaf))
+                if isinstance(leaf, Tensor) and leaf._variable is None and _recording.current() is None:
+                    leaf._become_variable("buffer")  # it came into a list or dict after that was set
                 full = f"{prefix}.{path}" if prefix else path
                 yield full, leaf
                 if recursive and isinstance(leaf, Module):
                     yield from leaf._walk(full, recursive, seen)
+
+    def _all_names(self, prefix="", above=()):
+        """(name, tensor) of all parameters and buffers under each of their names, also those of shared ones."""
+        if self in above:
+            return
+        for attribute, value in self._attributes():
+            for path, leaf in leaves(attribute, value):
+                if isinstance(leaf, Module):
+                    yield from leaf._all_names(f"{prefix}{path}.", (*above, self))
+                else:
+                    yield prefix + path, leaf
+
+    def get_submodule(self, target):
+        """The module of a dotted name, as `named_modules` gives it; AttributeError if there is none."""
+        return _named(self, target, self.named_modules(), "module")
+
+    def get_parameter(self, target):
+        """The parameter of a dotted name; AttributeError if there is none."""
+        return _named(self, target, self.named_parameters(), "parameter")
+
+    def get_buffer(self, target):
+        """The buffer of a dotted name; AttributeError if there is none."""
+        return _named(self, target, self.named_buffers(), "buffer")
 
     def named_tensors(self, prefix=None, recursive=True):
         """(name, tensor) of all parameters and buffers."""
@@ -201,6 +271,50 @@ class Module:
         for parameter in self.parameters():
             parameter.grad = None
 
+    def requires_grad_(self, requires_grad=True):
+        """Sets whether optimizers train the parameters: False freezes them; returns self."""
+        for parameter in self.parameters():
+            parameter.requires_grad = requires_grad
+        return self
+
+    def disable_quantize(self, value=True):
+        """Marks this module and all below as not to be quantized."""
+        for module in self.modules():
+            module.quantize_disabled = bool(value)
+
+    def to(self, *targets, dtype=None, device=None):
+        """Puts parameters and buffers of another floating-point type in place of the floating-point ones; returns self.
+
+        They are new objects: make the optimizer and the GradManager afterwards.
+
+        Args:
+            targets, dtype, device: an element type and a device in any order; the device is the CPU.
+        """
+        for target in (*targets, dtype, device):
+            if target is None:
+                continue
+            if isinstance(target, str) and target not in dtypes.ALL:
+                Tensor(0.0).to(target)  # refuses other devices
+            else:
+                convert(self, dtypes.canonical(target))
+        return self
+
+    def half(self):
+        """The module in float16; returns self."""
+        return self.to(dtype="float16")
+
+    def bfloat16(self):
+        """The module in bfloat16; returns self."""
+        return self.to(dtype="bfloat16")
+
+    def float(self):
+        """The module in float32; returns self."""
+        return self.to(dtype="float32")
+
+    def double(self):
+        """The module in float64; returns self."""
+        return self.to(dtype="float64")
+
     def register_forward_pre_hook(self, hook):
         """Calls ``hook(module, inputs)`` before each forward; a result other than None replaces the inputs."""
         return _register(self._forward_pre_hooks, hook)
@@ -219,7 +333,7 @@ class Module:
         if self in seen:
             return taken
         seen.add(self)
-        for attribute, value in tuple(vars(self).items()):
+        for attribute, value in self._attributes():
             if isinstance(value, Parameter):
                 setattr(self, attribute, params[start_pos + taken])
                 taken += 1
@@ -240,15 +354,7 @@ class Module:
             rst: a dict to add them to.
             prefix: put before the names, as it is.
         """
-        state = OrderedDict() if rst is None else rst
-        for name, tensor in self.named_tensors():
-            if keep_var:
-                state[prefix + name] = tensor
-            else:
-                array = tensor.numpy()
-                array.flags.writeable = False
-                state[prefix + name] = array
-        return state
+        return save(self, OrderedDict() if rst is None else rst, prefix, keep_var)
 
     def load_state_dict(self, state_dict, strict=True):
         """Sets parameters and buffers from arrays by name.
@@ -266,32 +372,23 @@ class Module:
         Raises:
             ArtifactError: names are missing or unexpected, or a shape differs.
         """
-        own = OrderedDict(self.named_tensors())
-        if callable(state_dict):
-            given = {name: array for name, tensor in own.items() if (array := state_dict(name, tensor)) is not None}
-        else:
-            given = dict(state_dict)
-        missing = [name for name in own if name not in given]
-        unexpected = [name for name in given if name not in own]
-        if strict and (missing or unexpected):
-            raise ArtifactError(
-                f"load_state_dict of {type(self).__name__}: missing: {', '.join(missing) or 'none'}; "
-                f"unexpected: {', '.join(unexpected) or 'none'}"
-            )
-        arrays = {name: _fitted(name, given[name], tensor) for name, tensor in own.items() if name in given}
-        for name, array in arrays.items():
-            own[name].set_value(array)
-        return missing, unexpected
+        return restore(self, state_dict, strict)
 
-    def _describe(self):
-        """What stands in parentheses in the representation; subclasses add their arguments."""
+    def extra_repr(self):
+        """What stands in parentheses in the representation; subclasses give their arguments."""
+        return self._module_info_string()
+
+    def _module_info_string(self):
+        """MegEngine's name for `extra_repr`."""
         return ""
 
     def __repr__(self):
         children = [f"  ({name}): " + repr(child).replace("\n", "\n  ") for name, child in self.named_children()]
+        extra = self.extra_repr()
         if not children:
-            return f"{type(self).__name__}({self._describe()})"
-        return f"{type(self).__name__}(\n" + "\n".join(children) + "\n)"
+            return f"{type(self).__name__}({extra})"
+        lines = [f"  {extra}", *children] if extra else children
+        return f"{type(self).__name__}(\n" + "\n".join(lines) + "\n)"
 
 
 def _refuse_traced(module, name, tensor):
@@ -304,19 +401,23 @@ def _refuse_traced(module, name, tensor):
         )
 
 
+def _name_module(error, path):
+    """Adds the innermost module being called to an error that does not name it yet."""
+    message = str(error)
+    if not hasattr(error, "module_path"):
+        error.module_path = path
+        if f"in module {path}" not in message:
+            error.args = (f"{message}, in module {path}",)
+
+
+def _named(module, target, named, kind):
+    for name, leaf in named:
+        if name == target:
+            return leaf
+    raise AttributeError(f"{type(module).__name__} has no {kind} {target!r}")
+
+
 def _register(hooks, hook):
     key = max(hooks, default=-1) + 1
     hooks[key] = hook
     return HookHandle(hooks, key)
-
-
-def _fitted(name, value, tensor):
-    """``value`` as an array in the shape of ``tensor``; raises ArtifactError if it holds other values."""
-    array = np.asarray(value.numpy() if isinstance(value, Tensor) else value)
-    if array.shape == tensor.shape:
-        return array
-    bare = tuple(size for size in array.shape if size != 1)
-    grouped = array.ndim == 5 and (array.shape[0] * array.shape[1],) + array.shape[2:] == tensor.shape
-    if bare == tuple(size for size in tensor.shape if size != 1) or grouped:
-        return array.reshape(tensor.shape)
-    raise ArtifactError(f"load_state_dict: {name} has shape {show(tensor.shape)}, the value {show(array.shape)}")

@@ -69,7 +69,7 @@ class _BatchNorm(Module):
             eps=self.eps,
         )
 
-    def _describe(self):
+    def extra_repr(self):
         return f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}"
 
 
@@ -113,5 +113,5 @@ class LayerNorm(Module):
     def forward(self, inp):
         return F.layer_norm(inp, self.normalized_shape, self.affine, self.weight, self.bias, self.eps)
 
-    def _describe(self):
+    def extra_repr(self):
         return f"{self.normalized_shape}, eps={self.eps}, affine={self.affine}"

@@ -11,7 +11,7 @@ class _Pool2d(Module):
         self.stride = kernel_size if stride is None else stride
         self.padding = padding
 
-    def _describe(self):
+    def extra_repr(self):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
