@@ -227,6 +227,27 @@ TEST_CASE("what is read was written before on every path") {
   CHECK(write_in({2, 3}) == "");
   CHECK(write_in({1, 2, 3, 5}) == "");
   CHECK(write_in({4}) == "");  // the condition is always found out
+  // Part by part a loop leaves nothing out, however many steps it takes; as a whole it may never write.
+  const auto write_parts = [&](uint32_t offset, bool in_branch) {
+    return opening_error([&](EntryDescription& e) {
+      e.buffers.push_back({Storage::kArena, 0, 128, 3, 32, 0, 5, 0, "x again"});
+      instruction(e, 0, 5).operands[1].buffer = 8;
+      InstructionDescription part = copy(8, 7);
+      part.operands[0].offset = offset;
+      part.byte_size = 2;
+      e.blocks[1].instructions.push_back(part);
+      e.buffers[7].end = 2;
+      if (!in_branch) return;
+      instruction(e, 0, 3).blocks = {4, 5};
+      instruction(e, 0, 4).blocks = {6, 7};
+      e.blocks.insert(e.blocks.begin() + 2, 2, {{part}});
+      instruction(e, 1, 2) = branch(2, 3);
+    });
+  };
+  CHECK(write_parts(10, false) == "");
+  CHECK(write_parts(10, true) == "");
+  CHECK_THAT(write_parts(1, false), contains("before anything was written"));
+  CHECK_THAT(write_parts(1, true), contains("before anything was written"));
   CHECK_THAT(entry_refusal([](auto& e) { e.blocks[4].instructions.clear(); }),
              contains("instruction 4 uses buffer 6 (live from 4 to 4) before anything was written to it"));
   // A branch below a branch: both inner ones and the other outer one.

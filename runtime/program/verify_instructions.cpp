@@ -17,6 +17,7 @@ class InstructionVerifier : public EntryChecks {
     FERRULE_RETURN_IF_ERROR(written_.allocate_zeroed(allocator, buffers, "the list of buffers"));
     FERRULE_RETURN_IF_ERROR(in_both_.allocate_zeroed(allocator, buffers, "the list of buffers"));
     FERRULE_RETURN_IF_ERROR(log_.allocate(allocator, buffers, "the list of buffers"));
+    FERRULE_RETURN_IF_ERROR(part_of_.allocate_zeroed(allocator, buffers, "the list of buffers"));
     FERRULE_RETURN_IF_ERROR(position_in_.allocate(allocator, blocks, "the list of blocks"));
     for (uint32_t b = 0; b < blocks; ++b) position_in_[b] = kOutside;
     return verify_block(0);
@@ -44,7 +45,7 @@ class InstructionVerifier : public EntryChecks {
         check_index("the buffer of an operand", operand.buffer(), instruction, entry_.buffers()->size()));
     FERRULE_RETURN_IF_ERROR(check_value("the offset of an operand", operand.offset(), instruction));
     const schema::Buffer& buffer = *entry_.buffers()->Get(operand.buffer());
-    if (buffer.storage() == schema::Storage_arena) return verify_arena_use(operand.buffer(), instruction, is_written);
+    if (buffer.storage() == schema::Storage_arena) return verify_arena_use(operand, instruction, is_written);
     if (!is_written || buffer.storage() == schema::Storage_output) return Status();
     if (buffer.storage() == schema::Storage_variable && is_assigned(buffer.index())) return Status();
     Status status = instruction_error(StatusCode::kInvalidArtifact, instruction);
@@ -69,7 +70,8 @@ class InstructionVerifier : public EntryChecks {
     return low < assigned.size() && assigned.Get(low) == variable;
   }
 
-  Status verify_arena_use(uint32_t number, uint32_t instruction, bool is_written) {
+  Status verify_arena_use(const schema::Operand& operand, uint32_t instruction, bool is_written) {
+    const uint32_t number = operand.buffer();
     const schema::Buffer& buffer = *entry_.buffers()->Get(number);
     // The instruction of the buffer's own block that this one is, or lies below.
     const uint32_t position = position_in_[buffer.block()];
@@ -83,8 +85,11 @@ class InstructionVerifier : public EntryChecks {
       wrong = "before anything was written to it";
     }
     if (wrong == nullptr) {
-      if (is_written && !written_[number]) log_[logged_++] = number;
-      written_[number] = written_[number] || is_written;
+      if (is_written && !written_[number]) {
+        log_[logged_++] = number;
+        written_[number] = true;
+        part_of_[number] = map_.scope(operand.offset()).begin;
+      }
       return Status();
     }
     Status status = instruction_error(StatusCode::kInvalidArtifact, instruction);
@@ -139,12 +144,15 @@ class InstructionVerifier : public EntryChecks {
     FERRULE_RETURN_IF_ERROR(verify_operand(*branch.condition(), instruction, false));
     const uint32_t before = logged_;
     FERRULE_RETURN_IF_ERROR(verify_below(branch.then_block()));
-    Array<uint32_t> by_then;
+    Array<Written> by_then;
     FERRULE_RETURN_IF_ERROR(by_then.allocate(*context_.allocator, logged_ - before, "the list of buffers"));
-    for (uint32_t i = 0; i < by_then.size(); ++i) by_then[i] = log_[before + i];
+    for (uint32_t i = 0; i < by_then.size(); ++i) by_then[i] = {log_[before + i], part_of_[log_[before + i]]};
     forget(before);
     FERRULE_RETURN_IF_ERROR(verify_below(branch.else_block()));
-    for (uint32_t number : by_then) in_both_[number] = written_[number];
+    for (const Written& written : by_then) {
+      in_both_[written.number] = written_[written.number];
+      if (written.part_of < part_of_[written.number]) part_of_[written.number] = written.part_of;
+    }
     uint32_t kept = before;
     for (uint32_t i = before; i < logged_; ++i) {
       const uint32_t number = log_[i];
@@ -167,12 +175,19 @@ class InstructionVerifier : public EntryChecks {
     return Status();
   }
 
+  // The body may run no times. A buffer that it writes part by part, each step its own, has no parts then, so it counts
+  // as written.
   Status verify_loop(const schema::Loop& loop, uint32_t instruction) {
     FERRULE_RETURN_IF_ERROR(check_location(loop.location(), instruction));
     FERRULE_RETURN_IF_ERROR(check_value("the count of a loop", loop.count(), instruction));
-    const uint32_t before = logged_;
+    const uint32_t before = logged_, body = map_.time(map_.instruction(block_, instruction)).begin + 1;
     FERRULE_RETURN_IF_ERROR(verify_below(loop.body_block()));
-    forget(before);
+    uint32_t kept = before;
+    for (uint32_t i = before; i < logged_; ++i) {
+      written_[log_[i]] = part_of_[log_[i]] >= body;
+      if (written_[log_[i]]) log_[kept++] = log_[i];
+    }
+    logged_ = kept;
     return Status();
   }
 
@@ -221,9 +236,14 @@ class InstructionVerifier : public EntryChecks {
     }
   }
 
-  Array<bool> written_;  // arena buffers that were written for sure
-  Array<bool> in_both_;  // false but within verify_if
-  Array<uint32_t> log_;  // the first logged_: what is written_, in order
+  struct Written {
+    uint32_t number, part_of;
+  };
+
+  Array<bool> written_;      // arena buffers that were written for sure
+  Array<uint32_t> part_of_;  // of each of those: where the scope of the offset begins, 0 for one place in all steps
+  Array<bool> in_both_;      // false but within verify_if
+  Array<uint32_t> log_;      // the first logged_: what is written_, in order
   uint32_t logged_ = 0;
   Array<uint32_t> position_in_;  // one a block: the instruction that is being verified, or kOutside
 };
