@@ -151,15 +151,22 @@ class Place:
 
 
 class GuardCheck:
-    """Checks guards at each call. What lies in one mapping is looked at together, by identity first."""
+    """Checks guards at each call. What lies in one mapping is looked at together, by identity first.
+
+    Empty containers (the hooks of modules) are all looked at together: each must still be the same and empty.
+    """
 
     def __init__(self, places):
-        together, self._others = {}, []
+        together, self._others, self._empty = {}, [], []
         for place in places:
-            if place.item is None or type(place.before) is Items or place.value is _MISSING:
+            container = type(place.before) is Items
+            empty = container and not place.before.items
+            if place.item is None or place.value is _MISSING or (container and not empty):
                 self._others.append(place)
-            else:
-                together.setdefault(id(place.item[0]), []).append(place)
+                continue
+            together.setdefault(id(place.item[0]), []).append(place)
+            if empty:
+                self._empty.append(place.value)
         self._groups = []
         for group in together.values():
             keys = [place.item[1] for place in group]
@@ -169,9 +176,10 @@ class GuardCheck:
 
     def broken(self):
         """The first Place that is not what it was, or None."""
+        filled = any(self._empty)
         for mapping, get, values, group in self._groups:
             try:
-                if all(map(operator.is_, get(mapping), values)):
+                if not filled and all(map(operator.is_, get(mapping), values)):
                     continue
             except KeyError:
                 pass
