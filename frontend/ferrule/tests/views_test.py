@@ -270,3 +270,28 @@ def test_a_temporary_is_not_kept_for_its_view():
     del z
     gc.collect()
     np.testing.assert_array_equal(w.numpy(), [6, 8])
+
+
+def test_argmax_after_a_write_in_place_and_a_transpose():
+    x = np.random.default_rng(1).normal(size=(4, 8)).astype("float32") * 3
+
+    def f(x):
+        x = x * 1
+        turned = x.T
+        x[...] = F.sin(x)
+        return turned, F.argmax(turned.flatten(), 0)
+
+    for run in (f, trace(f)):
+        turned, place = run(fer.tensor(x))
+        assert place.item() == np.argmax(turned.numpy())
+        np.testing.assert_allclose(turned.numpy(), np.sin(x.T), rtol=1e-6)
+
+
+def test_views_and_writes_of_empty_tensors():
+    x = fer.tensor(np.zeros((0, 3), "float32"))
+    assert x[::-1].shape == (0, 3) and x[:, ::-2].shape == (0, 2) and x[1:, 1].shape == (0,)
+    x[::-1] = 1
+    x[:, 0] += fer.tensor(np.zeros(0, "float32"))
+    assert x.T.tolist() == [[], [], []] and x.reshape(3, 0).shape == (3, 0)
+    with pytest.raises(ShapeError, match="the axis is empty"):
+        x[0]
