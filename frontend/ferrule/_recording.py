@@ -35,6 +35,7 @@ def activate(capture):
     """Makes ``capture`` (or None) the active one and returns the one before."""
     before = _state.capture
     _state.capture = capture
+    _state.scopes_entered += 1
     return before
 
 
@@ -67,5 +68,7 @@ def set_examination(examination):
 
 
 def scope():
-    """A number that changes when a gradient manager starts to record: ops from before have left its record."""
+    """A number that changes when a recording starts or ends, of a trace or of a gradient manager: ops from before are not
+    part of it.
+    """
     return _state.scopes_entered

@@ -211,9 +211,7 @@ class View:
         value = whole
         for step in self.steps:
             value = step.read(value)
-        # A view of a constant, read in a recording, has a handle that is of no use after it.
-        if whole.is_traced or not value.is_traced:
-            tensor._value, self._seen, self._scope = value, whole, _recording.scope()
+        tensor._value, self._seen, self._scope = value, whole, _recording.scope()
         return value
 
     def write(self, value):
@@ -227,7 +225,9 @@ class View:
 
     def stand_alone(self, tensor):
         """Makes the value of ``tensor``, the only one left, the storage's own, if it is known without a computation."""
-        if self.steps and self._seen is self.storage._value:
+        whole = self.storage._value
+        # The traced view of a constant is of no use after the recording.
+        if self.steps and self._seen is whole and tensor._value.is_traced == whole.is_traced:
             self.storage._value = tensor._value
             self.steps = ()
 

@@ -221,6 +221,26 @@ def test_a_view_of_a_tensor_from_outside_makes_it_state():
     assert add.capture_count == 1
 
 
+def test_a_view_of_a_constant_has_a_value_in_a_recording_and_after_it():
+    table, kept = fer.tensor(data(2, 2)), {}
+
+    @trace
+    def f(x):
+        part = table[1]
+        vars(kept["holder"])["part"] = part
+        gm = GradManager().attach([part])
+        with gm:
+            gm.backward(F.sum(part * x))
+        return part.grad
+
+    class Holder:
+        pass
+
+    kept["holder"] = Holder()
+    np.testing.assert_array_equal(f(data(2) * 5).numpy(), [5, 10])
+    np.testing.assert_array_equal(vars(kept["holder"])["part"].numpy(), [3, 4])
+
+
 def test_gradients_go_through_views_and_writes():
     def loss(x, v):
         y = x * 1
