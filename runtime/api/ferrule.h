@@ -157,7 +157,7 @@ typedef struct FerruleEntryInfo {
   const char* signature;  // JSON: the tree of the arguments and results
   uint32_t input_count;
   uint32_t output_count;
-  uint32_t dim_count;
+  uint32_t dim_count;          // dims that the shapes of the inputs give their values
   uint32_t assigned_count;     // how many variables the entry assigns: 0 for pure inference
   uint64_t peak_bytes;         // of the planned arena
   uint64_t lower_bound_bytes;  // no order of the entry's instructions can do with less

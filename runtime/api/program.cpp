@@ -189,6 +189,13 @@ FerruleStatus* ferrule_program_target(const FerruleProgram* program, uint32_t in
   return nullptr;
 }
 
+// They stand first; behind them are those that the entry itself counts or finds out.
+static uint32_t count_input_dims(const schema::Entry& entry) {
+  uint32_t count = 0;
+  while (count < entry.dims()->size() && entry.dims()->Get(count)->source() == schema::DimSource_input) ++count;
+  return count;
+}
+
 FerruleStatus* ferrule_program_entry(const FerruleProgram* program, uint32_t index, FerruleEntryInfo* out_info) {
   const Status status = check_index("entry", index, metadata(program).entries()->size());
   if (!status.ok()) return to_c(status);
@@ -198,7 +205,7 @@ FerruleStatus* ferrule_program_entry(const FerruleProgram* program, uint32_t ind
   info.signature = entry.signature()->c_str();
   info.input_count = entry.inputs()->size();
   info.output_count = entry.outputs()->size();
-  info.dim_count = entry.dims()->size();
+  info.dim_count = count_input_dims(entry);
   info.assigned_count = entry.assigned_variables()->size();
   info.peak_bytes = entry.peak_bytes();
   info.lower_bound_bytes = entry.lower_bound_bytes();
@@ -215,10 +222,10 @@ FerruleStatus* ferrule_program_dim(const FerruleProgram* program, uint32_t entry
                                    FerruleDimInfo* out_info) {
   const Status found = check_index("entry", entry_index, metadata(program).entries()->size());
   if (!found.ok()) return to_c(found);
-  const auto& dims = *metadata(program).entries()->Get(entry_index)->dims();
-  const Status status = check_index("dim", index, dims.size());
+  const schema::Entry& entry = *metadata(program).entries()->Get(entry_index);
+  const Status status = check_index("dim", index, count_input_dims(entry));
   if (!status.ok()) return to_c(status);
-  const schema::Dim& dim = *dims.Get(index);
+  const schema::Dim& dim = *entry.dims()->Get(index);
   FerruleDimInfo info{};
   info.name = dim.name()->c_str();
   info.min = dim.min();

@@ -430,6 +430,9 @@ TEST_CASE("what a program holds") {
   CHECK(program.input(train, 0).shape[1] == 4);
   CHECK(std::string(program.output(train, 0).shape_text) == "[]");
   CHECK(program.dim(train, 0).max == 8);
+  CHECK(program.entry(*program.find_entry("positive")).dim_count == 1);
+  CHECK(program.entry(*program.find_entry("triangle")).dim_count == 0);
+  CHECK(std::string(program.output(*program.find_entry("positive"), 0).shape_text) == "[count, 4]");
   const FerruleVariableInfo table = program.variable(*program.find_variable("weights"));
   CHECK(std::string(table.name) == "table");
   CHECK(table.assigned == 0);
