@@ -303,11 +303,11 @@ class GuardRecorder:
     # Watching.
 
     def __enter__(self):
-        recorder = self
+        recorder, thread = self, threading.get_ident()
 
         def reading(module, name):
             value = object.__getattribute__(module, name)
-            if name in _UNGUARDED_ATTRIBUTES or name.startswith("__"):
+            if name in _UNGUARDED_ATTRIBUTES or name.startswith("__") or threading.get_ident() != thread:
                 return value
             if name in object.__getattribute__(module, "__dict__"):
                 recorder.note_read(module, name, value, f"{type(module).__name__}.{name}")

@@ -1,7 +1,7 @@
-"""MegEngine's tools for functions of which only a part can be recorded."""
+"""MegEngine's tools around `trace`: for functions of which only a part can be recorded, and for memory."""
 
 from .. import _recording
-from ..errors import TraceError
+from ..errors import TraceError, UnsupportedError
 from ..location import user_location
 from .trace import trace
 
@@ -35,3 +35,34 @@ def partial_trace(func=None, *, backend="default", without_host=True, **trace_op
     gradients flow through them.
     """
     return trace(func, backend=backend, without_host=without_host, **trace_options)
+
+
+def xla_trace(function=None, **options):
+    """Refused: it names another compiler.
+
+    Raises:
+        UnsupportedError: always.
+    """
+    raise UnsupportedError("xla_trace compiles with XLA; trace(function) compiles with Ferrule and needs no other one")
+
+
+def SublinearMemoryConfig(*args, **kwargs):  # noqa: N802  (a class of MegEngine's)
+    """Refused: what is recomputed to save memory is not searched for at run time.
+
+    Raises:
+        UnsupportedError: always.
+    """
+    raise UnsupportedError(
+        "SublinearMemoryConfig searches for what to recompute; programs are planned once, when they are compiled"
+    )
+
+
+def DTRConfig(*args, **kwargs):  # noqa: N802  (a class of MegEngine's)
+    """Refused: nothing is evicted at run time.
+
+    Raises:
+        UnsupportedError: always.
+    """
+    raise UnsupportedError(
+        "DTRConfig evicts tensors while a program runs; programs are planned once, when they are compiled"
+    )

@@ -33,7 +33,8 @@ class trace:  # noqa: N801  (a decorator)
     Args:
         symbolic: True records at the first call, when there are shapes but no values. False runs the first call of a
             signature in dynamic mode, where values can be looked at, and records at the second.
-        enabled: False runs it in dynamic mode. Can be set later as an attribute.
+        enabled: False runs it in dynamic mode. Can be set later as an attribute; ``trace.enabled = False`` switches off
+            all that were made without this argument.
         check: "always" records again at every call and raises TraceError if that gives another program, which finds
             what no guard sees.
         options: MegEngine's other options, see `options`.
@@ -46,7 +47,7 @@ class trace:  # noqa: N801  (a decorator)
             return functools.partial(cls, **options)
         return super().__new__(cls)
 
-    def __init__(self, function, *, symbolic=True, enabled=True, check=None, **options):
+    def __init__(self, function, *, symbolic=True, enabled=None, check=None, **options):
         check_options(options)
         if check not in (None, "always"):
             raise UnsupportedError(f"trace: check={check!r}; allowed: None, 'always'")
@@ -63,7 +64,8 @@ class trace:  # noqa: N801  (a decorator)
             raise UnsupportedError(f"trace: {function.__name__} is a generator or coroutine; return a list")
         functools.update_wrapper(self, function)
         self.symbolic = symbolic
-        self.enabled = enabled
+        if enabled is not None:
+            self.enabled = enabled
         self.check = check
         self._signature = inspect.signature(function)
         self._arguments = Arguments(self._signature)

@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import threading
 import types
 
 import ferrule as fer
@@ -220,6 +221,23 @@ def test_attributes_of_objects_classes_and_modules_that_the_function_names(monke
     assert f.capture_count == 3
 
 
+def test_what_other_threads_read_meanwhile_is_no_guard():
+    net, other = M.Linear(2, 2), M.Linear(2, 2)
+    other.mark = 1
+
+    @trace
+    def f(x):
+        thread = threading.Thread(target=lambda: other.mark)
+        thread.start()
+        thread.join()
+        return net(x)
+
+    f(data(1, 2))
+    other.mark = 2
+    f(data(1, 2))
+    assert f.capture_count == 1
+
+
 def test_what_is_only_written_is_no_guard():
     class Meter:
         pass
@@ -384,7 +402,15 @@ def test_a_signature_that_always_changes_is_named_in_a_warning():
             g(np.ones(1, "float32"), float(scale))
 
 
+def test_all_traces_can_be_switched_off(monkeypatch):
+    plain, always = trace(lambda x: x * 2), trace(enabled=True)(lambda x: x * 2)
+    monkeypatch.setattr(trace, "enabled", False)
+    assert plain(data(1)).item() == 2 and always(data(1)).item() == 2
+    assert plain.capture_count == 0 and always.capture_count == 1
+
+
 def test_options_are_meant_or_refused():
+    from ferrule import jit
     from ferrule.jit import GraphOptimizationConfig, exclude_from_trace, partial_trace
 
     config = GraphOptimizationConfig()
@@ -393,6 +419,9 @@ def test_options_are_meant_or_refused():
     for option in ({"profiling": True}, {"backend": "xla"}, {"opt_level": 9}, {"sublinear_memory_config": object()}):
         with pytest.raises(UnsupportedError, match=f"{next(iter(option))}=.*allowed"):
             trace(lambda x: x, **option)
+    for name in ("xla_trace", "SublinearMemoryConfig", "DTRConfig"):
+        with pytest.raises(UnsupportedError, match=name):
+            getattr(jit, name)()
     with exclude_from_trace():
         assert fer.tensor(1.0).item() == 1
 
