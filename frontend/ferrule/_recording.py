@@ -68,7 +68,5 @@ def set_examination(examination):
 
 
 def scope():
-    """A number that changes when a recording starts or ends, of a trace or of a gradient manager: ops from before are not
-    part of it.
-    """
+    """A number that changes when a trace or a gradient manager starts to record or ends: it has no ops from before."""
     return _state.scopes_entered

@@ -209,8 +209,8 @@ class Tensor:
         if _recording.current() is not None and self._handle.is_traced:
             raise TraceError(
                 f"{what} of a traced tensor of shape {show(self.shape)} at {user_location()}: while recording there "
-                f"are shapes but no values. Keep a choice in the graph with F.where or F.cond and a loop with F.scan or "
-                f"F.while_loop, return the tensor and decide outside, or run the function with enabled=False"
+                f"are shapes but no values. Keep a choice in the graph with F.where or F.cond and a loop with F.scan "
+                f"or F.while_loop, return the tensor and decide outside, or run the function with enabled=False"
             )
 
     def __bool__(self):

@@ -315,3 +315,25 @@ def test_views_and_writes_of_empty_tensors():
     assert x.T.tolist() == [[], [], []] and x.reshape(3, 0).shape == (3, 0)
     with pytest.raises(ShapeError, match="the axis is empty"):
         x[0]
+
+
+def test_an_artifact_has_the_views_and_writes():
+    state = fer.tensor(np.zeros((2, 3), "float32"))
+
+    def update(x):
+        row = state[1]
+        row += x[0]
+        x.T[1:] = 0
+        state[:, ::2] *= 2
+        return x, row
+
+    program = fer.compile({"update": (update, [fer.Spec((2, 3))])}, modules={"state": state})
+    session = fer.Session(program)
+    x, want = data(2, 3), np.zeros((2, 3), "float32")
+    for _ in range(3):
+        got, row = session.run("update", x)
+        want[1] += x[0]
+        want[:, ::2] *= 2
+        np.testing.assert_array_equal(got, [[1, 0, 0], [4, 0, 0]])
+        np.testing.assert_array_equal(row, want[1])
+        np.testing.assert_array_equal(session["state"], want)
