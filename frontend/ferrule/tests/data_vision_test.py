@@ -1,13 +1,25 @@
 """Transforms of images and datasets of files, by small examples worked out by hand."""
 
 import gzip
+import json
 import pickle
 import struct
 
 import numpy as np
 import pytest
 from ferrule.data import transform as T
-from ferrule.data.dataset import CIFAR10, CIFAR100, MNIST, ImageFolder, ImageNet, load_image
+from ferrule.data.dataset import (
+    CIFAR10,
+    CIFAR100,
+    COCO,
+    MNIST,
+    Cityscapes,
+    ImageFolder,
+    ImageNet,
+    Objects365,
+    PascalVOC,
+    load_image,
+)
 from ferrule.data.transform.color import _turned
 from ferrule.data.transform.resizing import resize
 from ferrule.errors import ArtifactError, ShapeError, UnsupportedError
@@ -162,3 +174,55 @@ def test_folders_of_images(tmp_path):
     (tmp_path / "c.pgm").write_bytes(b"P5 3 2 255\n12345")
     with pytest.raises(ArtifactError, match="5 bytes of pixels; 6 are needed"):
         load_image(str(tmp_path / "c.pgm"))
+
+
+def test_coco_files(tmp_path):
+    np.save(tmp_path / "a.npy", np.zeros((4, 6, 3), np.uint8))
+    box = {"image_id": 7, "bbox": [1, 2, 3, 1], "category_id": 90, "keypoints": [1, 2, 2], "segmentation": [[0, 0, 1, 0, 1, 1]]}
+    content = {
+        "images": [{"id": 9, "file_name": "b.npy", "height": 1, "width": 1}, {"id": 7, "file_name": "a.npy", "height": 4, "width": 6}],
+        "annotations": [box, {**box, "iscrowd": 1}, {**box, "image_id": 9, "iscrowd": 1}],
+        "categories": [{"id": 90, "name": "toothbrush"}, {"id": 1, "name": "person"}],
+    }
+    (tmp_path / "ann.json").write_text(json.dumps(content))
+    data = COCO(tmp_path, tmp_path / "ann.json", True, order=COCO.supported_order)
+    image, boxes, category, keypoints, polygons, info = data[0]
+    assert len(data) == 1 and image.shape == (4, 6, 3) and info == [4, 6, "a.npy"]
+    assert boxes.tolist() == [[1, 2, 4, 3]] and category.tolist() == [2] and data.class_names == ("person", "toothbrush")
+    assert keypoints.tolist() == [[[1, 2, 2]]] and polygons[0][0].tolist() == [[0, 0], [1, 0], [1, 1]]
+    data = Objects365(tmp_path, tmp_path / "ann.json", order=("boxes",))
+    assert len(data) == 2 and data[1][0].shape == (0, 4)
+    with pytest.raises(UnsupportedError, match="order has polygons"):
+        Objects365(tmp_path, tmp_path / "ann.json", order=("polygons",))
+    (tmp_path / "ann.json").write_text("{}")
+    with pytest.raises(ArtifactError, match="no images, annotations, categories"):
+        COCO(tmp_path, tmp_path / "ann.json")
+
+
+def test_voc_files(tmp_path):
+    for folder in ("JPEGImages", "Annotations", "ImageSets/Main", "ImageSets/Segmentation", "SegmentationClass"):
+        (tmp_path / folder).mkdir(parents=True)
+    np.save(tmp_path / "JPEGImages/one.npy", np.zeros((4, 6, 3), np.uint8))
+    np.save(tmp_path / "SegmentationClass/one.npy", np.ones((4, 6), np.uint8))
+    for name in ("Main", "Segmentation"):
+        (tmp_path / f"ImageSets/{name}/val.txt").write_text("one\n")
+    corners = "<xmin>1</xmin><ymin>2</ymin><xmax>3</xmax><ymax>4</ymax>"
+    (tmp_path / "Annotations/one.xml").write_text(
+        "<annotation><size><width>6</width><height>4</height></size>"
+        f"<object><name>cat</name><bndbox>{corners}</bndbox></object></annotation>"
+    )
+    image, boxes, category, mask, info = PascalVOC(tmp_path, "val", order=PascalVOC.supported_order)[0]
+    assert image.shape == (4, 6, 3) and mask.shape == (4, 6) and info == [4, 6]
+    assert boxes.tolist() == [[1, 2, 3, 4]] and category.tolist() == [7]
+
+
+def test_cityscapes_files(tmp_path):
+    for folder in ("leftImg8bit/val/ulm", "gtFine/val/ulm"):
+        (tmp_path / folder).mkdir(parents=True)
+    np.save(tmp_path / "leftImg8bit/val/ulm/ulm_0_leftImg8bit.npy", np.zeros((2, 3, 3), np.uint8))
+    np.save(tmp_path / "gtFine/val/ulm/ulm_0_gtFine_labelIds.npy", np.ones((2, 3), np.uint8))
+    data = Cityscapes(tmp_path, "val", "gtFine", order=("image", "mask", "info"))
+    image, mask, info = data[0]
+    assert len(data) == 1 and image.shape == (2, 3, 3) and mask.tolist() == [[1] * 3] * 2 and info == [2, 3, "ulm_0"]
+    with pytest.raises(UnsupportedError, match="mode 'fine'"):
+        Cityscapes(tmp_path, "val", "fine")

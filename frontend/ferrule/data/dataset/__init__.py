@@ -1,5 +1,6 @@
 """Datasets with MegEngine's names."""
 
+from .annotated import COCO, Cityscapes, Objects365, PascalVOC
 from .base import ArrayDataset, ConcatDataset, Dataset, StreamDataset
 from .vision import CIFAR10, CIFAR100, MNIST, ImageFolder, ImageNet, VisionDataset, load_image
 
@@ -7,11 +8,15 @@ __all__ = [
     "ArrayDataset",
     "CIFAR10",
     "CIFAR100",
+    "COCO",
+    "Cityscapes",
     "ConcatDataset",
     "Dataset",
     "ImageFolder",
     "ImageNet",
     "MNIST",
+    "Objects365",
+    "PascalVOC",
     "StreamDataset",
     "VisionDataset",
     "load_image",
