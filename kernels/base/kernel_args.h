@@ -22,7 +22,8 @@ typedef struct FerruleKernelError {
 
 typedef enum FerruleKernelErrorCode {
   kFerruleKernelOk = 0,
-  kFerruleKernelIndexOutOfRange = 1,
+  kFerruleKernelIndexOutOfRange = 1,  // `value` must lie in 0 .. limit - 1
+  kFerruleKernelIndexOutOfAxis = 2,   // `value` must lie in -limit .. limit - 1
 } FerruleKernelErrorCode;
 
 typedef struct FerruleKernelArgs {

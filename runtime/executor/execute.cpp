@@ -159,6 +159,13 @@ Status Session::kernel_error(const schema::Entry& entry, const schema::KernelCal
   const char* name = program_->metadata()->kernels()->Get(call.kernel())->name()->c_str();
   const char* location = program_->location(call.location());
   const char* prefix = location[0] == '\0' ? "" : " at ";
+  if (first->result == kFerruleKernelIndexOutOfAxis)
+    return Status::error(StatusCode::kKernelError,
+                         "entry '%s', kernel '%s'%s%s: the index %lld at position %lld is out of range for an axis of "
+                         "size %lld: it must be from %lld to %lld",
+                         entry.name()->c_str(), name, prefix, location, static_cast<long long>(first->error.value),
+                         static_cast<long long>(first->error.position), static_cast<long long>(first->error.limit),
+                         -static_cast<long long>(first->error.limit), static_cast<long long>(first->error.limit) - 1);
   if (first->result != kFerruleKernelIndexOutOfRange)
     return Status::error(StatusCode::kKernelError, "entry '%s', kernel '%s'%s%s failed with code %d",
                          entry.name()->c_str(), name, prefix, location, first->result);
