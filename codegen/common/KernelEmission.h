@@ -2,7 +2,8 @@
 //
 // The state that the kernel forms share. Each form stands in a file of its own:
 // MapKernel, ReductionKernels (with softmax), ContractionKernels (with panel
-// conversions), WindowKernels; KernelEmitter.cpp has what they share.
+// conversions), WindowKernels, LibraryKernels; KernelEmitter.cpp has what they
+// share.
 //
 //===----------------------------------------------------------------------===//
 #ifndef FERRULE_CODEGEN_COMMON_KERNELEMISSION_H
@@ -49,6 +50,7 @@ private:
   LogicalResult emitTransposePanels(TransposePanelsOp op);
   LogicalResult emitCrossEntropy(Operation *root);
   LogicalResult emitPanelConversion(Operation *root);
+  LogicalResult emitLibrary(LibraryOpInterface root);
 
   /// The kernel function, with the context filled; `body` emits the call and may return an i32.
   void emitFunction(llvm::function_ref<Value(FunctionEmitter &, Value ctx)> body);

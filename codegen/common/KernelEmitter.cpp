@@ -166,6 +166,9 @@ FailureOr<KernelSpec> KernelEmission::run() {
       result = isa<TransposePanelsOp>(root) ? emitTransposePanels(cast<TransposePanelsOp>(root))
                                             : emitPanelConversion(root);
       break;
+    case LoweringKind::Library:
+      result = emitLibrary(cast<LibraryOpInterface>(root));
+      break;
     default:
       result = unsupported(root, "this form");
     }

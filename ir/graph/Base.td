@@ -136,4 +136,9 @@ class Ferrule_TensorOp<string mnemonic, GradientSpec gradient, string lowering, 
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
+/// A tensor op that one kernel function computes whole. The family's .cpp defines `getLibraryCall`.
+class Ferrule_LibraryOp<string mnemonic, GradientSpec gradient, string flops = "0", list<int> inPlace = []>
+    : Ferrule_TensorOp<mnemonic, gradient, "Library", flops, inPlace,
+                       [DeclareOpInterfaceMethods<LibraryOpInterface>]>;
+
 #endif // FERRULE_IR_GRAPH_BASE_TD

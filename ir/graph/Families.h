@@ -7,6 +7,7 @@ namespace mlir::ferrule {
 class FerruleDialect;
 
 void registerConvolutionOps(FerruleDialect &dialect);
+void registerCumulativeOps(FerruleDialect &dialect);
 void registerElementwiseOps(FerruleDialect &dialect);
 void registerDispatchOps(FerruleDialect &dialect);
 void registerGradientOps(FerruleDialect &dialect);

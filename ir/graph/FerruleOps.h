@@ -3,6 +3,7 @@
 #define FERRULE_IR_GRAPH_FERRULEOPS_H_
 
 #include "ir/graph/Convolution.h"
+#include "ir/graph/Cumulative.h"
 #include "ir/graph/Elementwise.h"
 #include "ir/graph/Gradient.h"
 #include "ir/graph/Matmul.h"

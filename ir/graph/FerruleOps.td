@@ -1,5 +1,6 @@
 // All families, for the generated reference pages.
 include "ir/graph/Convolution.td"
+include "ir/graph/Cumulative.td"
 include "ir/graph/Dispatch.td"
 include "ir/graph/Elementwise.td"
 include "ir/graph/Gradient.td"

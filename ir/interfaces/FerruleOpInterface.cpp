@@ -34,6 +34,8 @@ llvm::StringRef mlir::ferrule::stringify(LoweringKind kind) {
     return "rows";
   case LoweringKind::Panels:
     return "panels";
+  case LoweringKind::Library:
+    return "library";
   case LoweringKind::State:
     return "state";
   case LoweringKind::Expand:

@@ -6,6 +6,8 @@
 
 #include "mlir/IR/OpDefinition.h"
 
+#include <string>
+
 namespace mlir::ferrule {
 
 class GraphBuilder;
@@ -32,6 +34,7 @@ enum class LoweringKind {
   PoolingGradient,
   Rows,                    ///< Whole rows at a time: softmax, cross entropy.
   Panels,                  ///< Packs, unpacks or transposes weight panels.
+  Library,                 ///< One kernel function computes the whole op: LibraryOpInterface.
   State,                   ///< variable, read, assign.
   Expand                   ///< Never reaches code generation: a pass replaces it by other ops.
 };
@@ -40,6 +43,25 @@ llvm::StringRef stringify(LoweringKind kind);
 /// Indices of the operands and results that a gradient rule reads.
 struct Residuals {
   llvm::SmallVector<unsigned> operands, results;
+};
+
+/// The call that computes a whole op. The kernel `ferrule_<stem>_<suffix>` of kernels/skeletons.inc takes, in this order,
+/// a pointer for each result, a pointer for each operand (row-major, absent optional ones left out), `sizes`, a pointer
+/// to `table` unless that is empty, `numbers`, tile_begin and tile_end, then a scratch pointer if `scratchBytes` is not
+/// 0, then a FerruleKernelError pointer if it can fail. It computes the tiles [tile_begin, tile_end), each into other
+/// elements than every other tile, with the same bits however the tiles are split.
+struct LibraryCall {
+  std::string stem;
+  /// Whose dtype makes the suffix: f32, f64, i32, i64; with `byWidth` its bytes: b1, b2, b4, b8. Null: no suffix.
+  Type element;
+  bool byWidth = false;
+  llvm::SmallVector<::ferrule::DimExpr> sizes, table;
+  llvm::SmallVector<double> numbers;
+  ::ferrule::DimExpr tiles = 1;
+  /// For each thread.
+  ::ferrule::DimExpr scratchBytes = 0;
+  /// Whether it returns a FerruleKernelErrorCode (an index out of range) instead of nothing.
+  bool canFail = false;
 };
 
 } // namespace mlir::ferrule

@@ -40,4 +40,18 @@ def FerruleOpInterface : OpInterface<"FerruleOpInterface"> {
   ];
 }
 
+def LibraryOpInterface : OpInterface<"LibraryOpInterface"> {
+  let cppNamespace = "::mlir::ferrule";
+  let description = [{
+    An op of LoweringKind::Library. Nothing is fused into it: its operands stand row-major in memory, and so do its
+    results. An operand that getInPlaceOperands names may share its bytes with the first result; the kernel then gets the
+    same pointer twice.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      The kernel function and its arguments.
+    }], "::mlir::ferrule::LibraryCall", "getLibraryCall">,
+  ];
+}
+
 #endif // FERRULE_IR_INTERFACES_FERRULEOPINTERFACE_TD

@@ -353,7 +353,7 @@ void Grouping::buildDispatch(unsigned index, const llvm::SetVector<Value> &requi
   SmallVector<Value> outputs;
   for (Operation *member : group.members)
     for (Value result : member->getResults())
-      if (required.contains(result))
+      if (required.contains(result) || getKind(member) == LoweringKind::Library) // Its kernel writes all of them.
         outputs.push_back(result);
 
   SmallVector<Location> locations;

@@ -41,6 +41,17 @@ static bool isLoadedBeforeStore(DispatchOp dispatch, unsigned result, Value argu
   return true;
 }
 
+/// An op that is computed whole says itself which operand its first result may overwrite; the argument must be read as
+/// nothing else.
+static bool isOverwrittenByLibrary(Value argument, Value yielded) {
+  Operation *op = yielded.getDefiningOp();
+  if (!op || getKind(op) != LoweringKind::Library || !argument.hasOneUse() || yielded != op->getResult(0))
+    return false;
+  OpOperand &use = *argument.getUses().begin();
+  return use.getOwner() == op && llvm::is_contained(cast<FerruleOpInterface>(op).getInPlaceOperands(),
+                                                    use.getOperandNumber());
+}
+
 /// Kernels store through an epilogue, which visits each element once, in whatever order, and reads what it needs just
 /// before. Those that write without one (pool gradients, packs) have no operand that is read element for element.
 bool mlir::ferrule::canShareStorage(DispatchOp dispatch, unsigned result, unsigned input) {
@@ -49,6 +60,8 @@ bool mlir::ferrule::canShareStorage(DispatchOp dispatch, unsigned result, unsign
   if (getDims(argument) != getDims(yielded) || cast<RankedTensorType>(argument.getType()).getElementTypeBitWidth() !=
                                                    cast<RankedTensorType>(yielded.getType()).getElementTypeBitWidth())
     return false;
+  if (isOverwrittenByLibrary(argument, yielded))
+    return true;
   DenseSet<Value> visited;
   return isReadElementwise(argument, visited) && isLoadedBeforeStore(dispatch, result, argument);
 }

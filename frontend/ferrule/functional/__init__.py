@@ -9,6 +9,7 @@ from .activation import *  # noqa: F403
 from .activation import logsoftmax as log_softmax
 from .contraction import conv1d, conv2d, dot, linear, matmul
 from .creation import arange, eye, full, full_like, linspace, ones, ones_like, zeros, zeros_like
+from .cumulative import *  # noqa: F403
 from .elementwise import *  # noqa: F403
 from .indexing import indexing_one_hot, one_hot
 from .loss import binary_cross_entropy, cross_entropy, l1_loss, square_loss

@@ -1,0 +1,59 @@
+"""Running sums, products and extremes along an axis. Each runs serially from the start of the axis, one rounding a step.
+
+They compute in float32, float64, int32 and int64; smaller types are widened for the run, and its result is rounded back
+once. All have gradients; that of `cumprod` is exact where factors are zero.
+"""
+
+from .._stream import apply
+from .._tensor import Tensor, as_tensor
+from .axes import resolve_axis
+from .shape import flatten
+from .widening import narrow, widen
+
+__all__ = ["cummax", "cummin", "cumprod", "cumsum"]
+
+
+def _run(op, inp, axis, **flags):
+    axis = resolve_axis(op, axis, inp.ndim)
+    return Tensor._wrap(apply(op, [widen(op, inp)._handle], {"axis": axis, **flags})[0])
+
+
+def _total(op, inp, axis, dtype, reverse, exclusive):
+    inp = as_tensor(inp)
+    if dtype is not None or inp.dtype == "bool":
+        inp = inp.astype(dtype or "int32")
+    if axis is None:
+        inp, axis = flatten(inp), 0
+    return narrow(_run(op, inp, axis, reverse=bool(reverse), exclusive=bool(exclusive)), inp.dtype)
+
+
+def cumsum(inp, axis=None, dtype=None, *, reverse=False, exclusive=False):
+    """The sum of the elements up to each one along ``axis``; without one over the flattened tensor.
+
+    Args:
+        inp: any shape; bools are counted as int32. The result has its dtype, or ``dtype``.
+        axis: negative axes count from the end.
+        reverse: run from the end of the axis to its start.
+        exclusive: leave each element out of its own sum; the first one is then 0.
+    """
+    return _total("cumsum", inp, axis, dtype, reverse, exclusive)
+
+
+def cumprod(inp, axis=None, dtype=None, *, reverse=False, exclusive=False):
+    """The product of the elements up to each one along ``axis``; arguments as in `cumsum`."""
+    return _total("cumprod", inp, axis, dtype, reverse, exclusive)
+
+
+def cummax(inp, axis):
+    """The largest element up to each one along ``axis`` and its position (int32, the lowest at ties).
+
+    NaN wins from where it stands on. The gradient goes to the first of equal elements.
+    """
+    inp = as_tensor(inp)
+    return narrow(_run("cummax", inp, axis), inp.dtype), _run("cumargmax", inp, axis)
+
+
+def cummin(inp, axis):
+    """The smallest element up to each one along ``axis`` and its position; as `cummax`."""
+    inp = as_tensor(inp)
+    return narrow(_run("cummin", inp, axis), inp.dtype), _run("cumargmin", inp, axis)
