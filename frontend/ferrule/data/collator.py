@@ -34,10 +34,12 @@ class Collator:
             return tuple(self.apply(list(items)) for items in zip(*inputs))
         arrays = [np.asarray(item) for item in inputs]
         if arrays[0].dtype == object:
-            raise UnsupportedError(f"Collator: cannot join values of {type(first).__name__}; give a collator of your own")
+            raise UnsupportedError(
+                f"Collator: cannot join values of {type(first).__name__}; give a collator of your own"
+            )
         if len({array.shape for array in arrays}) != 1:
             raise ShapeError(
-                f"Collator: samples of the shapes {sorted({array.shape for array in arrays})} in one batch; pad or crop "
-                f"them to one shape"
+                f"Collator: samples of the shapes {sorted({array.shape for array in arrays})} in one batch; pad or "
+                f"crop them to one shape"
             )
         return np.stack(arrays)

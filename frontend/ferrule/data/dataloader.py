@@ -43,14 +43,18 @@ class DataLoader:
         parallel_stream=False,
     ):
         if parallel_stream:
-            raise UnsupportedError("DataLoader: parallel_stream is not served; a stream is read by one worker, in order")
+            raise UnsupportedError(
+                "DataLoader: parallel_stream is not served; a stream is read by one worker, in order"
+            )
         if num_workers < 0 or timeout < 0:
             raise ValueError(f"num_workers is {num_workers}, timeout is {timeout}; allowed: 0 or more")
         streams = isinstance(dataset, StreamDataset)
         if sampler is None:
             sampler = StreamSampler() if streams else SequentialSampler(dataset)
         if streams != isinstance(sampler, StreamSampler):
-            raise UnsupportedError("DataLoader: a StreamDataset goes with a StreamSampler, and neither without the other")
+            raise UnsupportedError(
+                "DataLoader: a StreamDataset goes with a StreamSampler, and neither without the other"
+            )
         self.dataset = dataset
         self.sampler = sampler
         self.transform = transform

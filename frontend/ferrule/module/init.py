@@ -1,6 +1,7 @@
 """Initial values, drawn from the generator that `ferrule.random.seed` starts: the same seed gives the same values.
 
-Each function writes into the tensor and returns it. PyTorch's names (``kaiming_uniform_``, ``constant_``, ...) are aliases.
+Each function writes into the tensor and returns it. PyTorch's names (``kaiming_uniform_``, ``constant_``, ...) are
+aliases.
 """
 
 import math

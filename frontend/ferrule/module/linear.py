@@ -240,8 +240,8 @@ _FUSED = {
     "min": lambda x, y: F.minimum(x, y),
 }
 _NAMED = (
-    "relu abs acos asin ceil cos exp expm1 floor log log1p sigmoid sin tanh erf round silu gelu square sqrt add sub mul "
-    "mod pow floor_div atan2 sign"
+    "relu abs acos asin ceil cos exp expm1 floor log log1p sigmoid sin tanh erf round silu gelu square sqrt add sub "
+    "mul mod pow floor_div atan2 sign"
 ).split()
 
 

@@ -123,7 +123,8 @@ class Module:
         object.__delattr__(self, name)
 
     def register_buffer(self, name, tensor, persistent=True):
-        """Sets a buffer: a Tensor that is state but not trained, or None (PyTorch's spelling of ``self.name = tensor``).
+        """Sets a buffer: a Tensor that is state but not trained, or None (PyTorch's spelling of ``self.name =
+        tensor``).
 
         Args:
             name: the attribute.

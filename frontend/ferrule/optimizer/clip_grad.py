@@ -1,4 +1,5 @@
-"""`clip_grad_norm` and `clip_grad_value`: bounds for the gradients that a backward left; they trace like a step does."""
+"""`clip_grad_norm` and `clip_grad_value`: bounds for the gradients that a backward left; they trace like a step
+does."""
 
 from .._tensor import Tensor
 from ..functional.elementwise import maximum, minimum

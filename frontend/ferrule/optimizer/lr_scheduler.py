@@ -228,7 +228,8 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Half cosines from the initial rate to ``eta_min``, the first of ``T_0`` epochs, each ``T_mult`` times the last."""
+    """Half cosines from the initial rate to ``eta_min``, the first of ``T_0`` epochs, each ``T_mult`` times the
+    last."""
 
     _settings = ("T_0", "T_mult", "eta_min")
 
@@ -281,7 +282,8 @@ class LinearWarmup(LRScheduler):
 
 
 class OneCycleLR(LRScheduler):
-    """One cycle over ``total_steps`` steps: up from max_lr / div_factor to max_lr, then down to that / final_div_factor.
+    """One cycle over ``total_steps`` steps: up from max_lr / div_factor to max_lr, then down to that /
+    final_div_factor.
 
     Args:
         optimizer: whose rates are set.

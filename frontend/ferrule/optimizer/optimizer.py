@@ -164,9 +164,7 @@ class Optimizer:
         for group in self.param_groups:
             for param in group["params"]:
                 numbers[param] = len(numbers)
-            plain = {
-                name: value if keep_var else _plain(value) for name, value in group.items() if name != "params"
-            }
+            plain = {name: value if keep_var else _plain(value) for name, value in group.items() if name != "params"}
             groups.append({**plain, "params": [numbers[param] for param in group["params"]]})
         state = {
             numbers[param]: {name: tensor if keep_var else tensor.numpy() for name, tensor in states.items()}

@@ -25,8 +25,8 @@ def _is_variable(value):
 class ParamGroup(dict):
     """The parameters and hyperparameters of a group.
 
-    ``group["lr"] = 0.1`` sets the learning rate's variable. Another hyperparameter is a number until `schedule` makes it
-    a variable as well.
+    ``group["lr"] = 0.1`` sets the learning rate's variable. Another hyperparameter is a number until `schedule` makes
+    it a variable as well.
     """
 
     def __setitem__(self, key, value):
@@ -47,7 +47,8 @@ class ParamGroup(dict):
             self[key] = value
 
     def schedule(self, key):
-        """Makes the number (or the numbers of the tuple) ``self[key]`` variables, whose changes record nothing again."""
+        """Makes the number (or the numbers of the tuple) ``self[key]`` variables, whose changes record nothing
+        again."""
         value = self[key]
         if isinstance(value, tuple):
             super().__setitem__(key, tuple(item if _is_variable(item) else _scalar(item) for item in value))

@@ -138,7 +138,10 @@ def test_mnist_files(tmp_path):
 
 def test_cifar_files(tmp_path):
     data = np.arange(2 * 3072).reshape(2, 3072) % 256
-    for folder, name, labels in (("cifar-10-batches-py", "test_batch", b"labels"), ("cifar-100-python", "test", b"fine_labels")):
+    for folder, name, labels in (
+        ("cifar-10-batches-py", "test_batch", b"labels"),
+        ("cifar-100-python", "test", b"fine_labels"),
+    ):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / name).write_bytes(pickle.dumps({b"data": data.astype(np.uint8), labels: [4, 7]}))
     for kind in (CIFAR10, CIFAR100):
@@ -178,9 +181,18 @@ def test_folders_of_images(tmp_path):
 
 def test_coco_files(tmp_path):
     np.save(tmp_path / "a.npy", np.zeros((4, 6, 3), np.uint8))
-    box = {"image_id": 7, "bbox": [1, 2, 3, 1], "category_id": 90, "keypoints": [1, 2, 2], "segmentation": [[0, 0, 1, 0, 1, 1]]}
+    box = {
+        "image_id": 7,
+        "bbox": [1, 2, 3, 1],
+        "category_id": 90,
+        "keypoints": [1, 2, 2],
+        "segmentation": [[0, 0, 1, 0, 1, 1]],
+    }
     content = {
-        "images": [{"id": 9, "file_name": "b.npy", "height": 1, "width": 1}, {"id": 7, "file_name": "a.npy", "height": 4, "width": 6}],
+        "images": [
+            {"id": 9, "file_name": "b.npy", "height": 1, "width": 1},
+            {"id": 7, "file_name": "a.npy", "height": 4, "width": 6},
+        ],
         "annotations": [box, {**box, "iscrowd": 1}, {**box, "image_id": 9, "iscrowd": 1}],
         "categories": [{"id": 90, "name": "toothbrush"}, {"id": 1, "name": "person"}],
     }
@@ -188,7 +200,9 @@ def test_coco_files(tmp_path):
     data = COCO(tmp_path, tmp_path / "ann.json", True, order=COCO.supported_order)
     image, boxes, category, keypoints, polygons, info = data[0]
     assert len(data) == 1 and image.shape == (4, 6, 3) and info == [4, 6, "a.npy"]
-    assert boxes.tolist() == [[1, 2, 4, 3]] and category.tolist() == [2] and data.class_names == ("person", "toothbrush")
+    assert (
+        boxes.tolist() == [[1, 2, 4, 3]] and category.tolist() == [2] and data.class_names == ("person", "toothbrush")
+    )
     assert keypoints.tolist() == [[[1, 2, 2]]] and polygons[0][0].tolist() == [[0, 0], [1, 0], [1, 1]]
     data = Objects365(tmp_path, tmp_path / "ann.json", order=("boxes",))
     assert len(data) == 2 and data[1][0].shape == (0, 4)

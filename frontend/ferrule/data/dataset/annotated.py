@@ -31,8 +31,8 @@ class COCO(_Annotated):
         root: the folder of the images.
         ann_file: the JSON file of annotations.
         remove_images_without_annotations: leave out images without a box that is no crowd.
-        order: of ``"image"``, ``"boxes"`` (n, 4) of corners, ``"boxes_category"`` (n,) from 1 on, ``"keypoints"`` (n, k, 3),
-            ``"polygons"`` (a list of outlines for each box), ``"info"`` (height, width, file name).
+        order: of ``"image"``, ``"boxes"`` (n, 4) of corners, ``"boxes_category"`` (n,) from 1 on, ``"keypoints"`` (n,
+            k, 3), ``"polygons"`` (a list of outlines for each box), ``"info"`` (height, width, file name).
         loader: reads a path to an array (H, W, C).
     """
 
@@ -104,8 +104,8 @@ class PascalVOC(_Annotated):
         root: the folder that holds JPEGImages, Annotations, ImageSets and SegmentationClass.
         image_set: the name of a list, as ``"trainval"``: of ImageSets/Segmentation if ``order`` has masks, else of
             ImageSets/Main.
-        order: of ``"image"``, ``"boxes"`` (n, 4) of corners, ``"boxes_category"`` (n,) from 0 on, ``"mask"``, ``"info"``
-            (height, width).
+        order: of ``"image"``, ``"boxes"`` (n, 4) of corners, ``"boxes_category"`` (n,) from 0 on, ``"mask"``,
+            ``"info"`` (height, width).
         loader: reads a path to an array (H, W, C).
     """
 
@@ -141,7 +141,9 @@ class PascalVOC(_Annotated):
 
     def _get_boxes(self, index):
         corners = ("xmin", "ymin", "xmax", "ymax")
-        boxes = [[float(each.find(f"bndbox/{c}").text) for c in corners] for each in self._annotation(index).iter("object")]
+        boxes = [
+            [float(each.find(f"bndbox/{c}").text) for c in corners] for each in self._annotation(index).iter("object")
+        ]
         return np.array(boxes, np.float32).reshape(-1, 4)
 
     def _get_boxes_category(self, index):

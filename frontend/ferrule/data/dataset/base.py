@@ -5,8 +5,8 @@ import itertools
 
 import numpy as np
 
-from ...errors import ShapeError
 from ..._tensor import Tensor
+from ...errors import ShapeError
 
 
 class Dataset:

@@ -33,11 +33,12 @@ class PseudoTransform(Transform):
 class VisionTransform(Transform):
     """Changes images together with what belongs to them.
 
-    A subclass defines `_apply_image` and, as it needs, `_apply_coords`, `_apply_boxes`, `_apply_mask`, `_apply_category`
-    and so on. What has no such method is passed on.
+    A subclass defines `_apply_image` and, as it needs, `_apply_coords`, `_apply_boxes`, `_apply_mask`,
+    `_apply_category` and so on. What has no such method is passed on.
 
     Args:
-        order: what the items of a sample are: ``"image"``, ``"coords"`` (n, 2) of x and y, ``"boxes"`` (n, 4) of corners,
+        order: what the items of a sample are: ``"image"``, ``"coords"`` (n, 2) of x and y, ``"boxes"`` (n, 4) of
+            corners,
             ``"mask"``, ``"category"``, ``"info"`` and others that are passed on. A sample of one image is the image.
     """
 
@@ -47,7 +48,9 @@ class VisionTransform(Transform):
             raise UnsupportedError(f"{type(self).__name__}: order {order!r}; a list of {', '.join(_KEYS)} is needed")
         unknown = [key for key in order if key not in _KEYS]
         if unknown:
-            raise UnsupportedError(f"{type(self).__name__}: order has {', '.join(unknown)}; allowed: {', '.join(_KEYS)}")
+            raise UnsupportedError(
+                f"{type(self).__name__}: order has {', '.join(unknown)}; allowed: {', '.join(_KEYS)}"
+            )
         self.order = tuple(order)
 
     def apply(self, input):  # noqa: A002
