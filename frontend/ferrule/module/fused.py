@@ -6,32 +6,75 @@ from .module import Module
 from .normalization import BatchNorm2d
 
 
-class _WithBatchNorm(Module):
-    _convolution = None
-
-    def __init__(self, *args, eps=1e-5, momentum=0.9, affine=True, track_running_stats=True, name=None, **kwargs):
-        super().__init__(name=name)
-        self.conv = self._convolution(*args, **kwargs)
-        self.bn = BatchNorm2d(self.conv.out_channels, eps, momentum, affine, track_running_stats)
+class _ConvBn(Module):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        dilation=1,
+        groups=1,
+        bias=True,
+        conv_mode="cross_correlation",
+        compute_mode="default",
+        eps=1e-5,
+        momentum=0.9,
+        affine=True,
+        track_running_stats=True,
+        padding_mode="zeros",
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        window = (kernel_size, stride, padding, dilation, groups, bias, conv_mode, compute_mode, padding_mode)
+        self.conv = Conv2d(in_channels, out_channels, *window)
+        self.bn = BatchNorm2d(out_channels, eps, momentum, affine, track_running_stats)
 
     def calc_conv_bn(self, inp):
         """The convolution and the batch norm."""
         return self.bn(self.conv(inp))
 
 
-class ConvBn2d(_WithBatchNorm):
-    """`Conv2d`, as ``conv``, then `BatchNorm2d`, as ``bn``; the arguments of both."""
+class _ConvTransposeBn(Module):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        output_padding=0,
+        dilation=1,
+        groups=1,
+        bias=True,
+        conv_mode="cross_correlation",
+        compute_mode="default",
+        eps=1e-5,
+        momentum=0.9,
+        affine=True,
+        track_running_stats=True,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        window = (kernel_size, stride, padding, output_padding, dilation, groups, bias, conv_mode, compute_mode)
+        self.conv = ConvTranspose2d(in_channels, out_channels, *window)
+        self.bn = BatchNorm2d(out_channels, eps, momentum, affine, track_running_stats)
 
-    _convolution = Conv2d
+    def calc_conv_bn(self, inp):
+        """The transposed convolution and the batch norm."""
+        return self.bn(self.conv(inp))
+
+
+class ConvBn2d(_ConvBn):
+    """`Conv2d`, as ``conv``, then `BatchNorm2d`, as ``bn``; the arguments of both."""
 
     def forward(self, inp):
         return self.calc_conv_bn(inp)
 
 
-class ConvBnRelu2d(_WithBatchNorm):
+class ConvBnRelu2d(_ConvBn):
     """`Conv2d`, as ``conv``, then `BatchNorm2d`, as ``bn``, then relu; the arguments of both."""
-
-    _convolution = Conv2d
 
     def forward(self, inp):
         return F.relu(self.calc_conv_bn(inp))
@@ -44,19 +87,15 @@ class ConvRelu2d(Conv2d):
         return F.relu(super().forward(inp))
 
 
-class ConvTransposeBn2d(_WithBatchNorm):
+class ConvTransposeBn2d(_ConvTransposeBn):
     """`ConvTranspose2d`, as ``conv``, then `BatchNorm2d`, as ``bn``; the arguments of both."""
-
-    _convolution = ConvTranspose2d
 
     def forward(self, inp):
         return self.calc_conv_bn(inp)
 
 
-class ConvTransposeBnRelu2d(_WithBatchNorm):
+class ConvTransposeBnRelu2d(_ConvTransposeBn):
     """`ConvTranspose2d`, as ``conv``, then `BatchNorm2d`, as ``bn``, then relu; the arguments of both."""
-
-    _convolution = ConvTranspose2d
 
     def forward(self, inp):
         return F.relu(self.calc_conv_bn(inp))
