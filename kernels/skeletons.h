@@ -49,8 +49,9 @@ constexpr MatmulTile matmul_tile(int64_t registers, int64_t N, int64_t element_b
   return {14, panels};
 }
 
-constexpr int64_t conv_weight_gradient_tiles(int64_t groups, int64_t out_c, int64_t kernel_h, int64_t kernel_w) {
-  return groups * ceil_div(ceil_div(out_c / groups, 16), 2) * kernel_h * kernel_w;
+// `taps` = kernel_d * kernel_h * kernel_w.
+constexpr int64_t conv_weight_gradient_tiles(int64_t groups, int64_t out_c, int64_t taps) {
+  return groups * ceil_div(ceil_div(out_c / groups, 16), 2) * taps;
 }
 
 }  // namespace ferrule::kernels

@@ -43,6 +43,7 @@ private:
   // Kernels, by root.
   LogicalResult emitMap();
   LogicalResult emitReduction();
+  LogicalResult emitDot();
   LogicalResult emitSoftmax();
   LogicalResult emitContraction(Operation *root);
   LogicalResult emitWindow(Operation *root);

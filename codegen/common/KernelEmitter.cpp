@@ -1,6 +1,7 @@
 //===- KernelEmitter.cpp - One dispatch to one kernel -------------------===//
 
 #include "codegen/common/KernelEmission.h"
+#include "ir/graph/Matmul.h"
 #include "ir/graph/Softmax.h"
 
 using namespace mlir;
@@ -145,7 +146,7 @@ FailureOr<KernelSpec> KernelEmission::run() {
     case LoweringKind::Reduction:
     case LoweringKind::Moments:
     case LoweringKind::ArgReduction:
-      result = emitReduction();
+      result = isa<DotOp>(root) ? emitDot() : emitReduction();
       break;
     case LoweringKind::Rows:
       result = isa<SoftmaxOp, LogSoftmaxOp>(root) ? emitSoftmax() : emitCrossEntropy(root);

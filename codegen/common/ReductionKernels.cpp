@@ -26,8 +26,11 @@ LLVM::LLVMFuncOp KernelEmission::emitReductionLoad(ArrayRef<unsigned> outer, Arr
   Dims sizes = getDims(operand);
   ElementIndex index = getIdentityIndex(sizes.size());
   SmallVector<AffineIndex> accesses;
+  SmallVector<Value> operands; // In the order of the vectors that the skeleton expects.
   for (Operation *root : roots)
-    collectAccesses(root->getOperand(0), index, {}, accesses);
+    operands.append(root->operand_begin(), root->operand_end());
+  for (Value each : operands)
+    collectAccesses(each, index, {}, accesses);
 
   LoopPosition position;
   position.mask = e.laneMask(count);
@@ -48,14 +51,14 @@ LLVM::LLVMFuncOp KernelEmission::emitReductionLoad(ArrayRef<unsigned> outer, Arr
   }
   ValueEmitter values(context, e, ctx, position);
   OpBuilder &b = e.builder();
-  for (auto [number, root] : llvm::enumerate(roots)) {
-    Value vector = values.emit(root->getOperand(0), index);
+  for (auto [number, each] : llvm::enumerate(operands)) {
+    Value vector = values.emit(each, index);
     if (!vector)
       return {};
     // Values that were computed, not loaded, exist in the lanes beyond count too; they must be +0 there.
     Value zero = LLVM::ZeroOp::create(b, b.getUnknownLoc(), vector.getType());
     vector = LLVM::SelectOp::create(b, b.getUnknownLoc(), position.mask, vector, zero);
-    Type element = e.memoryType(elementOf(root->getOperand(0)));
+    Type element = e.memoryType(elementOf(each));
     e.store(vector, e.elementPointer(out, element, e.index(laneCount * number)), 64);
   }
   e.ret();
@@ -118,6 +121,32 @@ LogicalResult KernelEmission::emitReduction() {
     if (isMoments)
       arguments.push_back(e.f64(cast<MomentsOp>(root).getEps().convertToDouble()));
     e.call(name, arguments);
+    return Value();
+  });
+  return success();
+}
+
+LogicalResult KernelEmission::emitDot() {
+  Operation *root = roots.front();
+  std::string suffix = suffixOf(elementOf(root->getOperand(0)), false);
+  if (suffix.empty())
+    return unsupported(root, describe(elementOf(root->getOperand(0))));
+  Dims sizes = getDims(root->getOperand(0));
+  unsigned last = sizes.size() - 1;
+  SmallVector<unsigned> outer = llvm::to_vector(llvm::seq<unsigned>(0, last));
+  LLVM::LLVMFuncOp load = emitReductionLoad(outer, {last}, std::nullopt);
+  if (!load)
+    return failure();
+  LLVM::LLVMFuncOp store = emitStore(outer, std::nullopt, getIdentityIndex(last), sizes);
+  if (!store)
+    return failure();
+  DimExpr rows = getElementCount(ArrayRef<DimExpr>(sizes).drop_back());
+  int64_t tileRows = (std::min<int64_t>(chooseTileRows(sizes[last]), 64) + 3) / 4 * 4;
+  spec.tiles = DimExpr::ceilDiv(rows, DimExpr(tileRows));
+  emitFunction([&](FunctionEmitter &e, Value ctx) {
+    e.call("ferrule_dot_rows" + suffix,
+           {ctx, e.addressOf(load), e.addressOf(store), context.getSize(e, ctx, rows),
+            context.getSize(e, ctx, sizes[last]), e.index(tileRows), tileBegin(e), tileEnd(e)});
     return Value();
   });
   return success();

@@ -9,42 +9,54 @@ using namespace mlir::ferrule;
 
 namespace {
 
-/// The 16 shape arguments of the window skeletons, from channels-last images; 1-D images have height 1.
+/// The 22 shape arguments of the window skeletons, from channels-last images; 1-D images have height 1, and 1-D and 2-D
+/// images depth 1. `inputRows` and `outputRows` count the rows of all images.
 struct WindowShape {
   Dims arguments;
-  DimExpr batch, inH, outH;
+  DimExpr batch, inputRows, outputRows, taps;
 };
 
 } // namespace
 
 static FailureOr<WindowShape> describeWindow(Operation *root, ArrayRef<DimExpr> in, ArrayRef<DimExpr> out) {
   unsigned spatial = in.size() - 2;
-  if (spatial < 1 || spatial > 2)
+  if (spatial < 1 || spatial > 3)
     return failure();
+  /// The entry for depth (0), height (1) or width (2); `missing` where the image has no such axis.
   auto attribute = [&](StringRef name, unsigned axis, int64_t missing) {
     ArrayRef<int64_t> values = root->getAttrOfType<DenseI64ArrayAttr>(name).asArrayRef();
-    return DimExpr(spatial == 2 ? values[axis] : axis == 1 ? values[0] : missing);
+    return DimExpr(axis + spatial < 3 ? missing : values[axis + spatial - 3]);
+  };
+  auto size = [&](ArrayRef<DimExpr> image, unsigned axis) {
+    return axis + spatial < 3 ? DimExpr(1) : image[axis + spatial - 2];
   };
   WindowShape shape;
   shape.batch = in[0];
-  shape.inH = spatial == 2 ? in[1] : DimExpr(1);
-  shape.outH = spatial == 2 ? out[1] : DimExpr(1);
+  shape.inputRows = in[0] * size(in, 0) * size(in, 1);
+  shape.outputRows = in[0] * size(out, 0) * size(out, 1);
+  shape.taps = attribute("kernel", 0, 1) * attribute("kernel", 1, 1) * attribute("kernel", 2, 1);
   shape.arguments = {in[0],
-                     shape.inH,
-                     in[spatial],
+                     size(in, 1),
+                     size(in, 2),
                      in.back(),
-                     shape.outH,
-                     out[spatial],
+                     size(out, 1),
+                     size(out, 2),
                      out.back(),
                      DimExpr(root->getAttrOfType<IntegerAttr>("groups").getInt()),
-                     attribute("kernel", 0, 1),
                      attribute("kernel", 1, 1),
-                     attribute("strides", 0, 1),
+                     attribute("kernel", 2, 1),
                      attribute("strides", 1, 1),
-                     attribute("pads_begin", 0, 0),
+                     attribute("strides", 2, 1),
                      attribute("pads_begin", 1, 0),
-                     attribute("dilations", 0, 1),
-                     attribute("dilations", 1, 1)};
+                     attribute("pads_begin", 2, 0),
+                     attribute("dilations", 1, 1),
+                     attribute("dilations", 2, 1),
+                     size(in, 0),
+                     size(out, 0),
+                     attribute("kernel", 0, 1),
+                     attribute("strides", 0, 1),
+                     attribute("pads_begin", 0, 0),
+                     attribute("dilations", 0, 1)};
   return shape;
 }
 
@@ -66,18 +78,19 @@ LogicalResult KernelEmission::emitWindow(Operation *root) {
                                      getIdentityIndex(sizes.size()), sizes);
   if (!store)
     return failure();
-  spec.tiles = shape->batch * (inputGradient ? shape->inH : shape->outH);
+  spec.tiles = inputGradient ? shape->inputRows : shape->outputRows;
   if (weightGradient) {
     // Pairs of panels: conv_weight_gradient_tiles in kernels/skeletons.h.
     int64_t groups = *shape->arguments[7].getConstant(), outC = *shape->arguments[6].getConstant();
     int64_t panels = (outC / groups + laneCount - 1) / laneCount;
-    spec.tiles = DimExpr(groups * ((panels + 1) / 2)) * shape->arguments[8] * shape->arguments[9];
+    spec.tiles = DimExpr(groups * ((panels + 1) / 2)) * shape->taps;
   }
   StringRef family = llvm::TypeSwitch<Operation *, StringRef>(root)
                          .Case([](ImageConvolutionOp) { return "conv"; })
                          .Case([](ImageConvolutionInputGradientOp) { return "conv_input_gradient"; })
                          .Case([](ImageConvolutionWeightGradientOp) { return "conv_weight_gradient"; })
                          .Case([](ImageMaxPoolOp) { return "max_pool"; })
+                         .Case([](ImageMaxPoolSelectOp) { return "max_pool_select"; })
                          .Default([](Operation *) { return "avg_pool"; });
   emitFunction([&](FunctionEmitter &e, Value ctx) {
     SmallVector<Value> arguments{ctx, e.addressOf(store)};

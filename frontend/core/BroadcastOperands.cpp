@@ -16,7 +16,7 @@ BroadcastRule getBroadcastRule(llvm::StringRef name) {
       .Cases({"add", "sub", "mul", "div", "floor_div", "mod", "pow"}, BroadcastRule::Elementwise)
       .Cases({"maximum", "minimum", "equal", "not_equal", "less", "less_equal"}, BroadcastRule::Elementwise)
       .Cases({"greater", "greater_equal", "logical_and", "logical_or"}, BroadcastRule::Elementwise)
-      .Cases({"logical_xor", "where", "fma"}, BroadcastRule::Elementwise)
+      .Cases({"logical_xor", "where", "fma", "dot"}, BroadcastRule::Elementwise)
       .Case("matmul", BroadcastRule::Contraction)
       .Default(BroadcastRule::None);
 }

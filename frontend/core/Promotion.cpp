@@ -77,7 +77,7 @@ DataType commonType(llvm::ArrayRef<OperandType> operands) {
 PromotionRule getPromotionRule(llvm::StringRef name) {
   return llvm::StringSwitch<PromotionRule>(name)
       .Cases({"add", "sub", "mul", "floor_div", "mod", "neg", "abs"}, PromotionRule::Arithmetic)
-      .Cases({"sign", "relu", "fma", "matmul", "reduce_sum", "reduce_prod"}, PromotionRule::Arithmetic)
+      .Cases({"sign", "relu", "fma", "matmul", "dot", "reduce_sum", "reduce_prod"}, PromotionRule::Arithmetic)
       .Cases({"maximum", "minimum", "equal", "not_equal", "less", "less_equal"}, PromotionRule::Common)
       .Cases({"greater", "greater_equal", "concat"}, PromotionRule::Common)
       .Cases({"div", "pow", "exp", "log", "log1p", "expm1", "sqrt"}, PromotionRule::Float)

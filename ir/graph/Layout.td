@@ -51,7 +51,7 @@ def Ferrule_PanelOuterOp : Ferrule_PhysicalOp<"panel_outer", "Contraction"> {
 // Channels-last convolution and pooling
 //===------------------------------------------------------------------------------------------------------------===//
 
-/// `kernel` is the window; `channels` the logical channel counts (input, output) that padding hides.
+/// `kernel` is the window. Strides of 0 stand for the adaptive windows of a pool.
 class Ferrule_ImageOp<string mnemonic, string lowering, dag operands>
     : Ferrule_PhysicalOp<mnemonic, lowering> {
   let arguments = !con(operands, (ins DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
@@ -75,6 +75,10 @@ def Ferrule_ImageConvolutionWeightGradientOp
 }
 def Ferrule_ImageMaxPoolOp : Ferrule_ImageOp<"image_max_pool", "Pooling", (ins Ferrule_Tensor:$x)> {
   let summary = "max_pool of a channels-last image";
+}
+def Ferrule_ImageMaxPoolSelectOp
+    : Ferrule_ImageOp<"image_max_pool_select", "Pooling", (ins Ferrule_Tensor:$x, Ferrule_Tensor:$v)> {
+  let summary = "max_pool_select of channels-last images";
 }
 def Ferrule_ImageAvgPoolOp : Ferrule_ImageOp<"image_avg_pool", "Pooling", (ins Ferrule_Tensor:$x)> {
   let summary = "avg_pool of a channels-last image";

@@ -46,6 +46,18 @@ LogicalResult MatmulOp::buildGradient(GraphBuilder &b, ValueRange cotangents, Mu
   return success();
 }
 
+LogicalResult DotOp::inferTypes(MaybeLocation location, Adaptor adaptor, InferredTypes &types) {
+  Value a = adaptor.getA(), b = adaptor.getB();
+  if (failed(checkKind(location, "dot", "a", a, ElementKind::Float)))
+    return failure();
+  Dims dims = getDims(a);
+  if (getElementType(a) != getElementType(b) || dims != getDims(b) || dims.empty())
+    return failInference(location, "dot",
+                         "a is " + describe(a) + " and b is " + describe(b) +
+                             "; they must have one dtype and one shape, of at least one axis");
+  return addType(location, "dot", getElementType(a), ArrayRef<DimExpr>(dims).drop_back(), types);
+}
+
 } // namespace mlir::ferrule
 
 #define GET_OP_CLASSES

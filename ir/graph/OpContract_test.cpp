@@ -35,6 +35,7 @@ const std::map<std::string, std::string> exempt = {
     {"image_convolution_weight_gradient", "made by the layout pass"},
     {"image_max_pool", "made by the layout pass"},
     {"image_max_pool_gradient", "made by the layout pass"},
+    {"image_max_pool_select", "made by the layout pass"},
     {"image_avg_pool", "made by the layout pass"},
     {"image_avg_pool_gradient", "made by the layout pass"},
 };

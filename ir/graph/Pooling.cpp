@@ -5,35 +5,63 @@
 
 namespace mlir::ferrule {
 
+/// The size of one pooled axis of `size` positions.
+template <typename Adaptor>
+static FailureOr<DimExpr> inferPooledAxis(MaybeLocation location, StringRef op, Adaptor adaptor, const Dims &x,
+                                          size_t axis) {
+  ArrayRef<int64_t> kernels = *adaptor.getKernel(), dilations = adaptor.getDilations().value_or(ArrayRef<int64_t>());
+  int64_t kernel = kernels[axis], stride = (*adaptor.getStrides())[axis];
+  int64_t begin = (*adaptor.getPadsBegin())[axis], end = (*adaptor.getPadsEnd())[axis];
+  int64_t dilation = dilations.empty() ? 1 : dilations[axis];
+  int64_t reach = (kernel - 1) * dilation + 1;
+  if (kernel < 1 || stride < 1 || dilation < 1 || begin < 0 || end < 0 || begin >= reach || end >= reach)
+    return failInference(location, op,
+                         "on axis " + Twine(axis + 2) + " kernel = " + Twine(kernel) + ", stride = " + Twine(stride) +
+                             ", dilation = " + Twine(dilation) + ", pads = " + Twine(begin) + " and " + Twine(end) +
+                             "; kernel, stride and dilation must be positive, pads below the dilated kernel of " +
+                             Twine(reach));
+  DimExpr room = x[axis + 2] + DimExpr(begin) + DimExpr(end) - DimExpr(reach);
+  if (room.getConstant().value_or(0) < 0)
+    return failInference(location, op,
+                         "the input is " + describe(x) + "; on axis " + Twine(axis + 2) + " the dilated kernel of " +
+                             Twine(reach) + " is larger than the padded input of " + (room + DimExpr(reach)).str());
+  return DimExpr::floorDiv(room, stride) + 1;
+}
+
 /// Checks the window attributes and gives the shape of the pooled result of an input with sizes `x`.
 template <typename Adaptor>
-static FailureOr<Dims> inferPooled(MaybeLocation location, StringRef op, Adaptor adaptor, ArrayRef<DimExpr> x) {
-  if (failed(checkPresent(location, op, "kernel", adaptor.getKernelAttr())) ||
-      failed(checkPresent(location, op, "strides", adaptor.getStridesAttr())) ||
-      failed(checkPresent(location, op, "pads_begin", adaptor.getPadsBeginAttr())) ||
-      failed(checkPresent(location, op, "pads_end", adaptor.getPadsEndAttr())))
-    return failure();
-  ArrayRef<int64_t> kernel = adaptor.getKernel(), strides = adaptor.getStrides();
-  ArrayRef<int64_t> begin = adaptor.getPadsBegin(), end = adaptor.getPadsEnd();
-  size_t rank = x.size() - 2;
-  if (x.size() < 3 || kernel.size() != rank || strides.size() != rank || begin.size() != rank || end.size() != rank)
+static FailureOr<Dims> inferPooled(MaybeLocation location, StringRef op, Adaptor adaptor, ArrayRef<DimExpr> sizes) {
+  Dims x(sizes);
+  size_t rank = x.size() < 3 ? 0 : x.size() - 2;
+  auto fits = [&](std::optional<ArrayRef<int64_t>> values) { return values && values->size() == rank; };
+  if (std::optional<ArrayRef<int64_t>> outputs = adaptor.getOutputSizes()) {
+    bool others = adaptor.getKernel() || adaptor.getStrides() || adaptor.getPadsBegin() || adaptor.getPadsEnd() ||
+                  adaptor.getDilations();
+    if (rank == 0 || !fits(outputs) || others || llvm::any_of(*outputs, [](int64_t size) { return size < 1; }))
+      return failInference(location, op,
+                           "the input is " + describe(x) +
+                               "; output_sizes has one positive entry for each spatial axis of [N, C, spatial...], and "
+                               "excludes kernel, strides, pads and dilations");
+    Dims result = {x[0], x[1]};
+    for (auto [axis, size] : llvm::enumerate(*outputs)) {
+      if (x[axis + 2] == DimExpr(0))
+        return failInference(location, op, "the input is " + describe(x) + "; a window needs an element");
+      result.push_back(DimExpr(size));
+    }
+    return result;
+  }
+  if (rank == 0 || !fits(adaptor.getKernel()) || !fits(adaptor.getStrides()) || !fits(adaptor.getPadsBegin()) ||
+      !fits(adaptor.getPadsEnd()) || (adaptor.getDilations() && !fits(adaptor.getDilations())))
     return failInference(location, op,
                          "the input is " + describe(x) +
                              "; it must be [N, C, spatial...] with one entry of kernel, strides, "
                              "pads_begin and pads_end for each spatial axis");
   Dims result = {x[0], x[1]};
-  for (size_t i = 0; i < rank; ++i) {
-    if (kernel[i] < 1 || strides[i] < 1 || begin[i] < 0 || end[i] < 0 || begin[i] >= kernel[i] || end[i] >= kernel[i])
-      return failInference(location, op,
-                           "on axis " + Twine(i + 2) + " kernel = " + Twine(kernel[i]) +
-                               ", stride = " + Twine(strides[i]) + ", pads = " + Twine(begin[i]) + " and " +
-                               Twine(end[i]) + "; kernel and stride must be positive, pads below kernel");
-    DimExpr room = x[i + 2] + DimExpr(begin[i]) + DimExpr(end[i]) - DimExpr(kernel[i]);
-    if (room.getConstant().value_or(0) < 0)
-      return failInference(location, op,
-                           "the input is " + describe(x) + "; on axis " + Twine(i + 2) + " the kernel of " +
-                               Twine(kernel[i]) + " is larger than the padded input");
-    result.push_back(DimExpr::floorDiv(room, strides[i]) + 1);
+  for (size_t axis = 0; axis < rank; ++axis) {
+    FailureOr<DimExpr> size = inferPooledAxis(location, op, adaptor, x, axis);
+    if (failed(size))
+      return failure();
+    result.push_back(*size);
   }
   return result;
 }
@@ -69,13 +97,32 @@ LogicalResult AvgPoolOp::inferTypes(MaybeLocation location, Adaptor adaptor, Inf
   return inferForward(location, "avg_pool", adaptor, types);
 }
 
+/// The two operands of a max pool's companion have one dtype.
+static LogicalResult checkSameElement(MaybeLocation location, StringRef op, Value x, StringRef name, Value other) {
+  if (getElementType(x) == getElementType(other))
+    return success();
+  return failInference(location, op,
+                       "x is " + describe(x) + " and " + name + " is " + describe(other) +
+                           "; they must have one dtype");
+}
+
 LogicalResult MaxPoolGradientOp::inferTypes(MaybeLocation location, Adaptor adaptor, InferredTypes &types) {
   StringRef op = "max_pool_gradient";
   Value x = adaptor.getX(), dy = adaptor.getDy();
-  if (getElementType(x) != getElementType(dy))
-    return failInference(location, op,
-                         "x is " + describe(x) + " and dy is " + describe(dy) + "; they must have one dtype");
+  if (failed(checkSameElement(location, op, x, "dy", dy)))
+    return failure();
   return inferBackward(location, op, adaptor, getDims(x), dy, types);
+}
+
+LogicalResult MaxPoolSelectOp::inferTypes(MaybeLocation location, Adaptor adaptor, InferredTypes &types) {
+  StringRef op = "max_pool_select";
+  Value x = adaptor.getX(), v = adaptor.getV();
+  if (failed(checkSameElement(location, op, x, "v", v)))
+    return failure();
+  if (getDims(x) != getDims(v))
+    return failInference(location, op,
+                         "x is " + describe(x) + " and v is " + describe(v) + "; they must have one shape");
+  return inferForward(location, op, adaptor, types);
 }
 
 LogicalResult AvgPoolGradientOp::inferTypes(MaybeLocation location, Adaptor adaptor, InferredTypes &types) {
@@ -86,36 +133,59 @@ LogicalResult AvgPoolGradientOp::inferTypes(MaybeLocation location, Adaptor adap
 }
 
 LogicalResult MaxPoolOp::buildGradient(GraphBuilder &b, ValueRange cotangents, MutableArrayRef<Value> gradients) {
-  gradients[0] = b.create<MaxPoolGradientOp>(getX(), cotangents[0], getKernelAttr(), getStridesAttr(),
-                                             getPadsBeginAttr(), getPadsEndAttr());
+  gradients[0] =
+      b.create<MaxPoolGradientOp>(getX(), cotangents[0], getKernelAttr(), getStridesAttr(), getPadsBeginAttr(),
+                                  getPadsEndAttr(), getDilationsAttr(), getOutputSizesAttr());
+  return success();
+}
+
+// Both are linear in their second operand, and piecewise constant in x.
+
+LogicalResult MaxPoolGradientOp::buildGradient(GraphBuilder &b, ValueRange cotangents,
+                                               MutableArrayRef<Value> gradients) {
+  gradients[1] =
+      b.create<MaxPoolSelectOp>(getX(), cotangents[0], getKernelAttr(), getStridesAttr(), getPadsBeginAttr(),
+                                getPadsEndAttr(), getDilationsAttr(), getOutputSizesAttr());
+  return success();
+}
+
+LogicalResult MaxPoolSelectOp::buildGradient(GraphBuilder &b, ValueRange cotangents,
+                                             MutableArrayRef<Value> gradients) {
+  gradients[1] =
+      b.create<MaxPoolGradientOp>(getX(), cotangents[0], getKernelAttr(), getStridesAttr(), getPadsBeginAttr(),
+                                  getPadsEndAttr(), getDilationsAttr(), getOutputSizesAttr());
   return success();
 }
 
 LogicalResult AvgPoolOp::buildGradient(GraphBuilder &b, ValueRange cotangents, MutableArrayRef<Value> gradients) {
   gradients[0] = b.create<AvgPoolGradientOp>(cotangents[0], getKernelAttr(), getStridesAttr(), getPadsBeginAttr(),
-                                             getPadsEndAttr(), getCountIncludePadAttr(),
-                                             DimsAttr::get(getContext(), getDims(getX())));
+                                             getPadsEndAttr(), getDilationsAttr(), getOutputSizesAttr(),
+                                             getCountIncludePadAttr(), DimsAttr::get(getContext(), getDims(getX())));
   return success();
 }
 
 LogicalResult AvgPoolGradientOp::buildGradient(GraphBuilder &b, ValueRange cotangents,
                                                MutableArrayRef<Value> gradients) {
-  gradients[0] = b.create<AvgPoolOp>(cotangents[0], getKernelAttr(), getStridesAttr(), getPadsBeginAttr(),
-                                     getPadsEndAttr(), getCountIncludePadAttr());
+  gradients[0] =
+      b.create<AvgPoolOp>(cotangents[0], getKernelAttr(), getStridesAttr(), getPadsBeginAttr(), getPadsEndAttr(),
+                          getDilationsAttr(), getOutputSizesAttr(), getCountIncludePadAttr());
   return success();
 }
 
-/// One operation for each (pooled element, window element).
-static DimExpr countFlops(Value pooled, ArrayRef<int64_t> kernel) {
+/// One operation for each (pooled element, window element); adaptive windows hold each input element about once.
+template <typename Op> static DimExpr countFlops(Op op, Value pooled, ArrayRef<DimExpr> input) {
+  if (op.getOutputSizes())
+    return getElementCount(input);
   DimExpr count = getElementCount(pooled);
-  for (int64_t size : kernel)
+  for (int64_t size : *op.getKernel())
     count = count * DimExpr(size);
   return count;
 }
-static DimExpr countPoolingFlops(MaxPoolOp op) { return countFlops(op.getResult(), op.getKernel()); }
-static DimExpr countPoolingFlops(AvgPoolOp op) { return countFlops(op.getResult(), op.getKernel()); }
-static DimExpr countPoolingFlops(MaxPoolGradientOp op) { return countFlops(op.getDy(), op.getKernel()); }
-static DimExpr countPoolingFlops(AvgPoolGradientOp op) { return countFlops(op.getDy(), op.getKernel()); }
+static DimExpr countPoolingFlops(MaxPoolOp op) { return countFlops(op, op.getResult(), getDims(op.getX())); }
+static DimExpr countPoolingFlops(AvgPoolOp op) { return countFlops(op, op.getResult(), getDims(op.getX())); }
+static DimExpr countPoolingFlops(MaxPoolSelectOp op) { return countFlops(op, op.getResult(), getDims(op.getX())); }
+static DimExpr countPoolingFlops(MaxPoolGradientOp op) { return countFlops(op, op.getDy(), getDims(op.getX())); }
+static DimExpr countPoolingFlops(AvgPoolGradientOp op) { return countFlops(op, op.getDy(), getDims(op.getResult())); }
 
 } // namespace mlir::ferrule
 

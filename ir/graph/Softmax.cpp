@@ -54,6 +54,23 @@ LogicalResult CrossEntropyRowsGradientOp::inferTypes(MaybeLocation location, Ada
   return success();
 }
 
+/// With p = softmax(logits), h the cotangent and g +0 in ignored rows: dlogits = g * p * (h - sum(h * p)), and
+/// dg = sum(h * (p - target)), the row's own gradient for g = 1.
+LogicalResult CrossEntropyRowsGradientOp::buildGradient(GraphBuilder &b, ValueRange cotangents,
+                                                        MutableArrayRef<Value> gradients) {
+  Value logits = getLogits(), g = getG(), h = cotangents[0];
+  Value p = b.create<SoftmaxOp>(logits.getType(), logits, /*axis=*/1).getY();
+  Value mean = b.expandReduced(b.reduceSum(b.mul(h, p), {1}), logits, {1});
+  Value counted = g;
+  if (std::optional<int64_t> ignore = getIgnoreIndex())
+    counted = b.where(b.equal(getLabels(), b.like(getLabels(), static_cast<double>(*ignore))), b.like(g, 0.0), g);
+  gradients[0] = b.mul(b.expandReduced(counted, logits, {1}), b.mul(p, b.sub(h, mean)));
+  Value unit = b.create<CrossEntropyRowsGradientOp>(logits, getLabels(), b.like(g, 1.0), getIgnoreIndexAttr(),
+                                                    getLabelSmoothAttr());
+  gradients[2] = b.reduceSum(b.mul(h, unit), {1});
+  return success();
+}
+
 } // namespace mlir::ferrule
 
 #define GET_OP_CLASSES

@@ -39,9 +39,8 @@ def Ferrule_CrossEntropyRowsOp
   let minOperands = 2;
 }
 def Ferrule_CrossEntropyRowsGradientOp
-    : Ferrule_TensorOp<"cross_entropy_rows_gradient",
-        NonDifferentiable<"the second derivative of cross_entropy_rows is not provided; write the loss with log_softmax">,
-        "Rows", "getElementCount(getLogits()) * ::ferrule::DimExpr(20)", [0]> {
+    : Ferrule_TensorOp<"cross_entropy_rows_gradient", Gradient<"Custom", [0, 1, 2]>, "Rows",
+                       "getElementCount(getLogits()) * ::ferrule::DimExpr(20)", [0]> {
   let summary = "(softmax(logits) - target) * g for each row; 0 for ignored rows";
   let arguments = (ins Ferrule_Tensor:$logits, Ferrule_Tensor:$labels, Ferrule_Tensor:$g,
                        OptionalAttr<Ferrule_IntAttr>:$ignore_index, DefaultValuedAttr<F64Attr, "0.0">:$label_smooth);

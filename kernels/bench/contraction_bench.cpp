@@ -93,7 +93,7 @@ std::vector<Work> all_work() {
     all.push_back({"conv " + name, flops, x, w, y, s.out_c, s.batch * s.out_h, {forward[0], forward[1]}});
     all.push_back({"conv input gradient " + name, flops, y, wt, x, s.in_c, s.batch * s.in_h, {input[0], input[1]}});
     all.push_back({"conv weight gradient " + name, flops, x, y, w, 16,
-                   conv_weight_gradient_tiles(s.groups, s.out_c, s.kernel_h, s.kernel_w), {weight[0], weight[1]}});
+                   conv_weight_gradient_tiles(s.groups, s.out_c, s.kernel_h * s.kernel_w), {weight[0], weight[1]}});
   };
 #define FERRULE_MATMUL(id, ...)                                     \
   {                                                                 \

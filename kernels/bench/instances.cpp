@@ -1,4 +1,5 @@
 // The measured skeletons with their shapes as constants and a store that is inlined, as in a generated kernel.
+#include "kernels/conv/shape.h"
 #include "kernels/skeletons.h"
 
 namespace {
@@ -31,7 +32,7 @@ inline __attribute__((always_inline)) void keep(void* ctx, int64_t row, int64_t 
 #define FERRULE_CONV_AS(skeleton, id, ...)                                                                            \
   extern "C" void FERRULE_STATIC_NAME(skeleton##_##id)(void* ctx, const float* p, const float* q, int64_t tile_begin, \
                                                        int64_t tile_end) {                                            \
-    ferrule_##skeleton##_f32(ctx, keep, p, q, __VA_ARGS__, tile_begin, tile_end, nullptr);                            \
+    ferrule_##skeleton##_f32(ctx, keep, p, q, __VA_ARGS__, FERRULE_NO_DEPTH, tile_begin, tile_end, nullptr);          \
   }
 #define FERRULE_CONV(id, ...)                          \
   FERRULE_CONV_AS(conv, id, __VA_ARGS__)               \

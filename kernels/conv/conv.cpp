@@ -36,7 +36,7 @@ template <typename T>
 FERRULE_INLINE void conv(void* ctx, FerruleStore store, const T* x, const T* weights, const ConvShape& s,
                          int64_t tile_begin, int64_t tile_end) {
   const int64_t channels = s.in_c / s.groups, columns = s.out_c / s.groups;
-  const int64_t panel_stride = s.kernel_h * s.kernel_w * channels * kLanes;
+  const int64_t panel_stride = s.kernel_d * s.kernel_h * s.kernel_w * channels * kLanes;
   const int64_t group_stride = ceil_div(columns, kLanes) * panel_stride;
   for (int64_t g = 0; g < s.groups; ++g) {
     const Strip<T> strip{ctx,
@@ -45,7 +45,8 @@ FERRULE_INLINE void conv(void* ctx, FerruleStore store, const T* x, const T* wei
                          channels,
                          panel_stride,
                          s.in_c,
-                         {s.kernel_h, s.in_h, s.stride_h, -s.pad_top, s.dilation_h, 1},
+                         {s.kernel_d, s.in_d, s.stride_d, -s.pad_front, s.dilation_d, 1},
+                     {s.kernel_h, s.in_h, s.stride_h, -s.pad_top, s.dilation_h, 1},
                          {s.kernel_w, s.in_w, s.stride_w, -s.pad_left, s.dilation_w, 1},
                          0,
                          1,
@@ -53,8 +54,9 @@ FERRULE_INLINE void conv(void* ctx, FerruleStore store, const T* x, const T* wei
                          s.stride_w};
     for_panels<T>(columns, [&](auto width, int64_t panel, int64_t last_count) __attribute__((always_inline)) {
       for (int64_t t = tile_begin; t < tile_end; ++t) {
-        const T* image = x + t / s.out_h * s.in_h * s.in_w * s.in_c + g * channels;
-        strip.template run<decltype(width)::value>(image, t % s.out_h, panel, t * s.out_w, g * columns, last_count);
+        const T* image = x + t / (s.out_d * s.out_h) * s.in_d * s.in_h * s.in_w * s.in_c + g * channels;
+        const OutputRow row{t / s.out_h % s.out_d, t % s.out_h};
+        strip.template run<decltype(width)::value>(image, row, panel, t * s.out_w, g * columns, last_count);
       }
     });
   }
@@ -67,7 +69,7 @@ FERRULE_INLINE void conv_input_gradient_phase(void* ctx, FerruleStore store, con
                                               int64_t tile_end) {
   if (phase >= s.in_w) return;
   const int64_t channels = s.out_c / s.groups, columns = s.in_c / s.groups;
-  const int64_t panel_stride = s.kernel_h * s.kernel_w * channels * kLanes;
+  const int64_t panel_stride = s.kernel_d * s.kernel_h * s.kernel_w * channels * kLanes;
   const int64_t group_stride = ceil_div(columns, kLanes) * panel_stride;
   for (int64_t g = 0; g < s.groups; ++g) {
     const Strip<T> strip{ctx,
@@ -76,7 +78,8 @@ FERRULE_INLINE void conv_input_gradient_phase(void* ctx, FerruleStore store, con
                          channels,
                          panel_stride,
                          s.out_c,
-                         {s.kernel_h, s.out_h, 1, s.pad_top, -s.dilation_h, s.stride_h},
+                         {s.kernel_d, s.out_d, 1, s.pad_front, -s.dilation_d, s.stride_d},
+                     {s.kernel_h, s.out_h, 1, s.pad_top, -s.dilation_h, s.stride_h},
                          {s.kernel_w, s.out_w, 1, s.pad_left, -s.dilation_w, s.stride_w},
                          phase,
                          s.stride_w,
@@ -84,8 +87,9 @@ FERRULE_INLINE void conv_input_gradient_phase(void* ctx, FerruleStore store, con
                          1};
     for_panels<T>(columns, [&](auto width, int64_t panel, int64_t last_count) __attribute__((always_inline)) {
       for (int64_t t = tile_begin; t < tile_end; ++t) {
-        const T* image = dy + t / s.in_h * s.out_h * s.out_w * s.out_c + g * channels;
-        strip.template run<decltype(width)::value>(image, t % s.in_h, panel, t * s.in_w, g * columns, last_count);
+        const T* image = dy + t / (s.in_d * s.in_h) * s.out_d * s.out_h * s.out_w * s.out_c + g * channels;
+        const OutputRow row{t / s.in_h % s.in_d, t % s.in_h};
+        strip.template run<decltype(width)::value>(image, row, panel, t * s.in_w, g * columns, last_count);
       }
     });
   }

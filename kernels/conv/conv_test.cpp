@@ -36,15 +36,16 @@ void call(Skeleton skeleton, const T* p, const T* q, const ConvShape& s, int64_t
   Matrix<T> matrix{out, columns};
   for (const auto& [begin, end] : {std::pair(tiles / 2, tiles), std::pair(int64_t{0}, tiles / 2)}) {
     skeleton(&matrix, store_matrix<T>, p, q, s.batch, s.in_h, s.in_w, s.in_c, s.out_h, s.out_w, s.out_c, s.groups,
-             s.kernel_h, s.kernel_w, s.stride_h, s.stride_w, s.pad_top, s.pad_left, s.dilation_h, s.dilation_w, begin,
-             end, nullptr);
+             s.kernel_h, s.kernel_w, s.stride_h, s.stride_w, s.pad_top, s.pad_left, s.dilation_h, s.dilation_w, s.in_d,
+             s.out_d, s.kernel_d, s.stride_d, s.pad_front, s.dilation_d, begin, end, nullptr);
   }
 }
 
 std::string describe(const ConvShape& s) {
   std::string text;
   for (int64_t v : {s.batch, s.in_h, s.in_w, s.in_c, s.out_h, s.out_w, s.out_c, s.groups, s.kernel_h, s.kernel_w,
-                    s.stride_h, s.stride_w, s.pad_top, s.pad_left, s.dilation_h, s.dilation_w}) {
+                    s.stride_h, s.stride_w, s.pad_top, s.pad_left, s.dilation_h, s.dilation_w, s.in_d, s.out_d,
+                    s.kernel_d, s.stride_d, s.pad_front, s.dilation_d}) {
     text += std::to_string(v) + " ";
   }
   return text;
@@ -53,8 +54,9 @@ std::string describe(const ConvShape& s) {
 template <typename T>
 void check(const ConvShape& s, uint64_t seed, bool special) {
   Random random(seed);
-  const int64_t in_g = s.in_c / s.groups, out_g = s.out_c / s.groups, taps = s.kernel_h * s.kernel_w;
-  Buffer<T> x(s.batch * s.in_h * s.in_w * s.in_c), dy(s.batch * s.out_h * s.out_w * s.out_c);
+  const int64_t in_g = s.in_c / s.groups, out_g = s.out_c / s.groups, taps = s.kernel_d * s.kernel_h * s.kernel_w;
+  Buffer<T> x(s.batch * s.in_d * s.in_h * s.in_w * s.in_c);
+  Buffer<T> dy(s.batch * s.out_d * s.out_h * s.out_w * s.out_c);
   Buffer<T> weights(s.groups * ceil_div(out_g, 16) * taps * in_g * 16);
   Buffer<T> transposed(s.groups * ceil_div(in_g, 16) * taps * out_g * 16);
   random.fill(x, special);
@@ -69,12 +71,13 @@ void check(const ConvShape& s, uint64_t seed, bool special) {
     INFO(table->target << " shape " << describe(s));
     const Family<T> family(*table);
     Buffer<T> got_y(y.size()), got_dx(dx.size()), got_dw(dw.size()), got_transposed(transposed.size());
-    call<T>(family.conv, x.data(), weights.data(), s, s.batch * s.out_h, got_y.data(), s.out_c);
+    call<T>(family.conv, x.data(), weights.data(), s, s.batch * s.out_d * s.out_h, got_y.data(), s.out_c);
     REQUIRE(difference(y, got_y) == "");
-    call<T>(family.input_gradient, dy.data(), transposed.data(), s, s.batch * s.in_h, got_dx.data(), s.in_c);
+    call<T>(family.input_gradient, dy.data(), transposed.data(), s, s.batch * s.in_d * s.in_h, got_dx.data(),
+            s.in_c);
     REQUIRE(difference(dx, got_dx) == "");
     call<T>(family.weight_gradient, x.data(), dy.data(), s,
-            conv_weight_gradient_tiles(s.groups, s.out_c, s.kernel_h, s.kernel_w), got_dw.data(), 16);
+            conv_weight_gradient_tiles(s.groups, s.out_c, taps), got_dw.data(), 16);
     REQUIRE(difference(dw, got_dw) == "");
     family.transpose(weights.data(), got_transposed.data(), s.groups, out_g, taps, in_g, 0,
                      s.groups * ceil_div(in_g, 16) * taps);
@@ -105,6 +108,16 @@ ConvShape random_shape(Random& random) {
   return s;
 }
 
+void add_depth(ConvShape& s, Random& random) {
+  s.in_d = random.between(1, 6);
+  s.kernel_d = random.between(1, 3);
+  s.stride_d = random.between(1, 3);
+  s.dilation_d = random.between(1, 2);
+  s.pad_front = random.between(0, 2);
+  const int64_t room = s.in_d + 2 * s.pad_front - (s.kernel_d - 1) * s.dilation_d - 1;
+  s.out_d = room < 0 ? 0 : room / s.stride_d + 1;
+}
+
 TEST_CASE("convolutions equal the reference on random shapes") {
   Random random(2);
   int tried = 0;
@@ -117,10 +130,25 @@ TEST_CASE("convolutions equal the reference on random shapes") {
   }
 }
 
+TEST_CASE("convolutions of volumes equal the reference on random shapes") {
+  Random random(3);
+  int tried = 0;
+  for (uint64_t seed = 0; tried < 40; ++seed) {
+    ConvShape s = random_shape(random);
+    add_depth(s, random);
+    if (s.out_d == 0 || s.out_h == 0 || s.out_w == 0) continue;
+    ++tried;
+    check<float>(s, seed, random.between(0, 2) == 0);
+    if (tried % 3 == 0) check<double>(s, seed, false);
+  }
+}
+
 TEST_CASE("convolutions move their sums on at every 4,096th k, absent positions counted") {
   check<float>({1, 3, 5, 520, 3, 5, 17, 1, 3, 3, 1, 1, 1, 1, 1, 1}, 3, false);
   check<float>({1, 3, 5, 17, 3, 5, 520, 1, 3, 3, 1, 1, 1, 1, 1, 1}, 4, false);
   check<float>({5, 30, 31, 3, 30, 31, 18, 1, 3, 3, 1, 1, 1, 1, 1, 1}, 5, false);
+  check<float>({1, 3, 4, 200, 3, 4, 17, 1, 3, 3, 1, 1, 1, 1, 1, 1, 4, 4, 3, 1, 1, 1}, 6, false);
+  check<float>({2, 12, 13, 3, 12, 13, 18, 1, 3, 3, 1, 1, 1, 1, 1, 1, 16, 16, 3, 1, 1, 1}, 7, false);
 }
 
 }  // namespace

@@ -8,15 +8,15 @@ namespace ferrule::kernels {
 
 // Layouts as skeletons.inc states them: images channels-last, weights in panels of 16 columns. T = float, double.
 
-// y [batch, out_h, out_w, out_c] from x and weights [g][out_c/g/16][kh][kw][in_c/g][16].
+// y [batch, out_d, out_h, out_w, out_c] from x and weights [g][out_c/g/16][kd][kh][kw][in_c/g][16].
 template <typename T>
 void reference_conv(const T* x, const T* weights, const ConvShape& shape, T* y);
 
-// dx [batch, in_h, in_w, in_c] from dy and transposed weights [g][in_c/g/16][kh][kw][out_c/g][16].
+// dx [batch, in_d, in_h, in_w, in_c] from dy and transposed weights [g][in_c/g/16][kd][kh][kw][out_c/g][16].
 template <typename T>
 void reference_conv_input_gradient(const T* dy, const T* weights, const ConvShape& shape, T* dx);
 
-// dw [g][out_c/g/16][kh][kw][in_c/g][16] from x and dy, padding lanes +0.
+// dw [g][out_c/g/16][kd][kh][kw][in_c/g][16] from x and dy, padding lanes +0.
 template <typename T>
 void reference_conv_weight_gradient(const T* x, const T* dy, const ConvShape& shape, T* dw);
 

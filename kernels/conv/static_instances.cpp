@@ -1,5 +1,6 @@
 // The convolution skeletons called with constant shapes, for conv_test. Goes through the compiler's own steps: linked
 // with the bitcode module, optimised, compiled.
+#include "kernels/conv/shape.h"
 #include "kernels/skeletons.h"
 
 #define FERRULE_INSTANCE(skeleton, id, ...)                                                                          \

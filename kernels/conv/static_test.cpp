@@ -46,10 +46,11 @@ TEST_CASE("convolutions with constant shapes equal the reference") {
   const std::vector<const SkeletonTable*> tables = runnable_skeletons();
   for (const StaticCase& c : kCases) {
     const ConvShape& s = c.shape;
-    const int64_t in_g = s.in_c / s.groups, out_g = s.out_c / s.groups, taps = s.kernel_h * s.kernel_w;
+    const int64_t in_g = s.in_c / s.groups, out_g = s.out_c / s.groups, taps = s.kernel_d * s.kernel_h * s.kernel_w;
     for (const bool special : {false, true}) {
       Random random(12);
-      Buffer<float> x(s.batch * s.in_h * s.in_w * s.in_c), dy(s.batch * s.out_h * s.out_w * s.out_c);
+      Buffer<float> x(s.batch * s.in_d * s.in_h * s.in_w * s.in_c);
+      Buffer<float> dy(s.batch * s.out_d * s.out_h * s.out_w * s.out_c);
       Buffer<float> weights(s.groups * ceil_div(out_g, 16) * taps * in_g * 16);
       Buffer<float> transposed(s.groups * ceil_div(in_g, 16) * taps * out_g * 16);
       random.fill(x, special);
@@ -62,10 +63,10 @@ TEST_CASE("convolutions with constant shapes equal the reference") {
       reference_conv_weight_gradient(x.data(), dy.data(), s, dw.data());
       for (size_t isa = 0; isa < tables.size(); ++isa) {
         INFO("shape " << &c - kCases << " on " << tables[isa]->target);
-        check(c.forward[isa], x.data(), weights.data(), s.batch * s.out_h, s.out_c, y);
-        check(c.input_gradient[isa], dy.data(), transposed.data(), s.batch * s.in_h, s.in_c, dx);
+        check(c.forward[isa], x.data(), weights.data(), s.batch * s.out_d * s.out_h, s.out_c, y);
+        check(c.input_gradient[isa], dy.data(), transposed.data(), s.batch * s.in_d * s.in_h, s.in_c, dx);
         check(c.weight_gradient[isa], x.data(), dy.data(),
-              conv_weight_gradient_tiles(s.groups, s.out_c, s.kernel_h, s.kernel_w), 16, dw);
+              conv_weight_gradient_tiles(s.groups, s.out_c, taps), 16, dw);
       }
     }
   }

@@ -1,6 +1,6 @@
 // The part that convolution and its input gradient share: one row of outputs against weights in panels.
 //
-// Both are sums over taps (i, j) and channels, where output position o of an axis meets source position
+// Both are sums over taps (d, i, j) and channels, where output position o of an axis meets source position
 //   (o * scale + start + tap * step) / divisor      forward: scale = stride, start = -pad, step = dilation, divisor = 1
 //                                                    input gradient: scale = 1, start = pad, step = -dilation,
 //                                                    divisor = stride, absent where the division leaves a rest
@@ -25,17 +25,22 @@ struct Axis {
   }
 };
 
+// The two outer coordinates of a row of outputs.
+struct OutputRow {
+  int64_t depth, height;
+};
+
 // Outputs first, first + step, ... (`count` of them) of one row; a step over several positions walks one stride phase.
 // Their source columns are c(tap) + j * source_step for output number j.
 template <typename T>
 struct Strip {
   void* ctx;
   FerruleStore store;
-  const T* panels;       // weights of the first panel of the group: [panel][kernel_h][kernel_w][channels][16]
+  const T* panels;       // weights of the first panel of the group: [panel][kd][kh][kw][channels][16]
   int64_t channels;      // contracted channels of the group
   int64_t panel_stride;  // elements between panels
   int64_t pixel_stride;  // elements between source pixels
-  Axis vertical, horizontal;
+  Axis depth, vertical, horizontal;
   int64_t first, step, count, source_step;
 
   // The source column of output number 0 at `tap`; `exists` is false where the whole phase has none.
@@ -82,20 +87,18 @@ struct Strip {
   // first channel. BORDER: some column may lie outside; with constant shapes the loop over the kernel's width unrolls
   // and each tap keeps exactly the rows that exist.
   template <int ROWS, int PANELS, bool BORDER>
-  FERRULE_LATE_INLINE void tile(const T* source, int64_t o, int64_t j, int64_t panel, int64_t output_row,
+  FERRULE_LATE_INLINE void tile(const T* source, OutputRow o, int64_t j, int64_t panel, int64_t output_row,
                                 int64_t output_col, int64_t last_count) const {
     Tile<T, ROWS, PANELS> tile;
     Vec<T> total[ROWS][PANELS];
     tile.clear();
-    const int64_t taps = vertical.kernel * horizontal.kernel;
+    const int64_t taps = depth.kernel * vertical.kernel * horizontal.kernel;
     const bool one_block = taps * channels <= kContractionBlock;
     bool flushed = false;
     int64_t boundary = kContractionBlock;
     const T* weights = panels + panel * panel_stride;
-#pragma clang loop unroll(disable)
-    for (int64_t i = 0; i < vertical.kernel; ++i) {
-      const int64_t row = vertical.position(o, i);
-      if (row < 0 || row >= vertical.size) continue;
+    // One row of the kernel on one row of the source.
+    const auto taps_of_row = [&](int64_t kernel_row, int64_t row) __attribute__((always_inline)) {
       const auto tap = [&](int64_t t) __attribute__((always_inline)) {
         bool exists;
         const int64_t column = source_column(t, &exists) + j * source_step;
@@ -109,7 +112,7 @@ struct Strip {
           if (begin >= end) return;
         }
         const T* a = source + (row * horizontal.size + column) * pixel_stride;
-        const int64_t k = (i * horizontal.kernel + t) * channels;
+        const int64_t k = (kernel_row * horizontal.kernel + t) * channels;
         const T* b = weights + k * kLanes;
         if (one_block) {
           accumulate<ROWS, PANELS, BORDER>(tile, a, b, channels, begin, end);
@@ -135,6 +138,17 @@ struct Strip {
 #pragma clang loop unroll(disable)
         for (int64_t t = 0; t < horizontal.kernel; ++t) tap(t);
       }
+    };
+#pragma clang loop unroll(disable)
+    for (int64_t d = 0; d < depth.kernel; ++d) {
+      const int64_t plane = depth.position(o.depth, d);
+      if (plane < 0 || plane >= depth.size) continue;
+#pragma clang loop unroll(disable)
+      for (int64_t i = 0; i < vertical.kernel; ++i) {
+        const int64_t row = vertical.position(o.height, i);
+        if (row < 0 || row >= vertical.size) continue;
+        taps_of_row(d * vertical.kernel + i, plane * vertical.size + row);
+      }
     }
     tile.flush(total, one_block || !flushed);
     store_tile<T, ROWS, PANELS>(ctx, store, total, output_row + first + j * step, step, output_col + panel * kLanes,
@@ -142,8 +156,8 @@ struct Strip {
   }
 
   template <int PANELS>
-  FERRULE_INLINE void piece(int64_t height, int64_t interior_begin, int64_t interior_end, const T* source, int64_t o,
-                            int64_t j, int64_t panel, int64_t output_row, int64_t output_col,
+  FERRULE_INLINE void piece(int64_t height, int64_t interior_begin, int64_t interior_end, const T* source,
+                            OutputRow o, int64_t j, int64_t panel, int64_t output_row, int64_t output_col,
                             int64_t last_count) const {
     if (j >= interior_begin && j + height <= interior_end) {
       with_height<T, PANELS>(height, [&](auto rows, int64_t r) __attribute__((always_inline)) {
@@ -159,7 +173,7 @@ struct Strip {
   // The whole strip for PANELS panels. The first and the last piece stand at constant places when the shape is
   // constant; the pieces between them are interior unless the padding is wider than a piece.
   template <int PANELS>
-  FERRULE_INLINE void run(const T* source, int64_t o, int64_t panel, int64_t output_row, int64_t output_col,
+  FERRULE_INLINE void run(const T* source, OutputRow o, int64_t panel, int64_t output_row, int64_t output_col,
                           int64_t last_count) const {
     int64_t interior_begin, interior_end;
     interior(&interior_begin, &interior_end);

@@ -1,8 +1,8 @@
 // The gradient of a convolution with respect to its weights, written as rows of the packed weight.
 //
-// dw[tap][channel][lane] = sum over (n, oh, ow) of x[n, ih, iw, channel] * dy[n, oh, ow, lane]: the contraction runs over
-// positions, so one (panel pair, tap) is a product of a channels x positions and a positions x lanes matrix. Output
-// positions whose input lies in the padding are absent, which here only shortens loops.
+// dw[tap][channel][lane] = sum over (n, od, oh, ow) of x[n, id, ih, iw, channel] * dy[n, od, oh, ow, lane]: the
+// contraction runs over positions, so one (panel pair, tap) is a product of a channels x positions and a positions x
+// lanes matrix. Output positions whose input lies in the padding are absent, which here only shortens loops.
 #include "kernels/conv/shape.h"
 #include "kernels/conv/strip.h"
 
@@ -21,6 +21,11 @@ FERRULE_INLINE Range outputs_inside(int64_t out, int64_t in, int64_t stride, int
   return {begin < end ? begin : end, end};
 }
 
+// A position in the kernel.
+struct Tap {
+  int64_t d, h, w;
+};
+
 template <typename T>
 struct WeightGradient {
   void* ctx;
@@ -32,46 +37,54 @@ struct WeightGradient {
   // Channels [channel, channel + ROWS), PANELS panels whose first column is `column`; the last one has `last_count`
   // columns, and where that is less than 16 (RAGGED) PANELS is 1.
   template <int ROWS, int PANELS, bool RAGGED>
-  FERRULE_LATE_INLINE void tile(int64_t tap_h, int64_t tap_w, int64_t channel, int64_t column, int64_t last_count,
+  FERRULE_LATE_INLINE void tile(Tap at, int64_t channel, int64_t column, int64_t last_count,
                                 int64_t weight_row, int64_t panel_rows) const {
     Tile<T, ROWS, PANELS> tile;
     Vec<T> total[ROWS][PANELS];
     tile.clear();
-    const int64_t offset_h = tap_h * s.dilation_h, offset_w = tap_w * s.dilation_w;
+    const int64_t offset_d = at.d * s.dilation_d, offset_h = at.h * s.dilation_h, offset_w = at.w * s.dilation_w;
+    const Range planes = outputs_inside(s.out_d, s.in_d, s.stride_d, s.pad_front, offset_d);
     const Range rows = outputs_inside(s.out_h, s.in_h, s.stride_h, s.pad_top, offset_h);
     const Range columns = outputs_inside(s.out_w, s.in_w, s.stride_w, s.pad_left, offset_w);
-    const bool one_block = s.batch * s.out_h * s.out_w <= kContractionBlock;
+    const bool one_block = s.batch * s.out_d * s.out_h * s.out_w <= kContractionBlock;
     bool flushed = false;
     int64_t boundary = kContractionBlock;
+    const auto row_pair = [&](int64_t input_row, int64_t output_row) __attribute__((always_inline)) {
+      const int64_t output = output_row * s.out_w;
+      const T* a = x + (input_row * s.in_w - s.pad_left + offset_w) * s.in_c + channel;
+      const T* b = dy + output * s.out_c + column;
+      int64_t ow = columns.begin;
+      while (ow < columns.end) {
+        int64_t end = columns.end;
+        if (!one_block) {
+          if (output + ow >= boundary) {
+            tile.flush(total, !flushed);
+            flushed = true;
+            boundary = (output + ow) / kContractionBlock * kContractionBlock + kContractionBlock;
+          }
+          if (boundary - output < end) end = boundary - output;
+        }
+#pragma clang loop unroll(disable)
+        for (; ow < end; ++ow) {
+          Vec<T> values[PANELS];
+#pragma unroll
+          for (int p = 0; p < PANELS; ++p) {
+            const T* from = b + ow * s.out_c + p * kLanes;
+            values[p] = RAGGED ? load_first(from, last_count) : load(from);
+          }
+          tile.step(a + ow * s.stride_w * s.in_c, 1, values);
+        }
+      }
+    };
 #pragma clang loop unroll(disable)
     for (int64_t n = 0; n < s.batch; ++n) {
 #pragma clang loop unroll(disable)
-      for (int64_t oh = rows.begin; oh < rows.end; ++oh) {
-        const int64_t ih = oh * s.stride_h - s.pad_top + offset_h;
-        const int64_t output = (n * s.out_h + oh) * s.out_w;
-        const T* a = x + ((n * s.in_h + ih) * s.in_w - s.pad_left + offset_w) * s.in_c + channel;
-        const T* b = dy + output * s.out_c + column;
-        int64_t ow = columns.begin;
-        while (ow < columns.end) {
-          int64_t end = columns.end;
-          if (!one_block) {
-            if (output + ow >= boundary) {
-              tile.flush(total, !flushed);
-              flushed = true;
-              boundary = (output + ow) / kContractionBlock * kContractionBlock + kContractionBlock;
-            }
-            if (boundary - output < end) end = boundary - output;
-          }
+      for (int64_t od = planes.begin; od < planes.end; ++od) {
+        const int64_t input_plane = n * s.in_d + od * s.stride_d - s.pad_front + offset_d;
 #pragma clang loop unroll(disable)
-          for (; ow < end; ++ow) {
-            Vec<T> values[PANELS];
-#pragma unroll
-            for (int p = 0; p < PANELS; ++p) {
-              const T* from = b + ow * s.out_c + p * kLanes;
-              values[p] = RAGGED ? load_first(from, last_count) : load(from);
-            }
-            tile.step(a + ow * s.stride_w * s.in_c, 1, values);
-          }
+        for (int64_t oh = rows.begin; oh < rows.end; ++oh) {
+          row_pair(input_plane * s.in_h + oh * s.stride_h - s.pad_top + offset_h,
+                   (n * s.out_d + od) * s.out_h + oh);
         }
       }
     }
@@ -90,7 +103,7 @@ struct WeightGradient {
   }
 
   template <int PANELS, bool RAGGED>
-  FERRULE_INLINE void channels(int64_t tap_h, int64_t tap_w, int64_t column, int64_t last_count, int64_t weight_row,
+  FERRULE_INLINE void channels(Tap at, int64_t column, int64_t last_count, int64_t weight_row,
                                int64_t panel_rows) const {
     const int64_t count = s.in_c / s.groups;
     constexpr int64_t kMax = max_rows<T>(PANELS);
@@ -100,7 +113,7 @@ struct WeightGradient {
     const int64_t whole = count / height * height;
     const auto tiles = [&](int64_t rows, int64_t channel) __attribute__((always_inline)) {
       with_height<T, PANELS>(rows, [&](auto h, int64_t r) __attribute__((always_inline)) {
-        tile<decltype(h)::value, PANELS, RAGGED>(tap_h, tap_w, channel + r, column, last_count, weight_row, panel_rows);
+        tile<decltype(h)::value, PANELS, RAGGED>(at, channel + r, column, last_count, weight_row, panel_rows);
       });
     };
     for (int64_t channel = 0; channel < whole; channel += height) tiles(height, channel);
@@ -108,24 +121,24 @@ struct WeightGradient {
   }
 
   // One tile: the panels 2 * pair and 2 * pair + 1 of group g at one tap.
-  FERRULE_INLINE void pair_at(int64_t g, int64_t pair, int64_t tap_h, int64_t tap_w) const {
+  FERRULE_INLINE void pair_at(int64_t g, int64_t pair, Tap at) const {
     const int64_t columns = s.out_c / s.groups;
     const int64_t panels = ceil_div(columns, kLanes), ragged = columns % kLanes;
-    const int64_t panel_rows = s.kernel_h * s.kernel_w * (s.in_c / s.groups);
+    const int64_t panel_rows = s.kernel_d * s.kernel_h * s.kernel_w * (s.in_c / s.groups);
     const auto row_of = [&](int64_t panel) __attribute__((always_inline)) {
-      return (g * panels + panel) * panel_rows + (tap_h * s.kernel_w + tap_w) * (s.in_c / s.groups);
+      return (g * panels + panel) * panel_rows + ((at.d * s.kernel_h + at.h) * s.kernel_w + at.w) * (s.in_c / s.groups);
     };
     const int64_t first = pair * 2;
     if constexpr (has_tile<T>(2)) {
       if (columns >= 2 * kLanes && (first + 2) * kLanes <= columns) {
-        return channels<2, false>(tap_h, tap_w, first * kLanes, kLanes, row_of(first), panel_rows);
+        return channels<2, false>(at, first * kLanes, kLanes, row_of(first), panel_rows);
       }
     }
     for (int64_t panel = first; panel < first + 2 && panel < panels; ++panel) {
       if (ragged != 0 && panel == panels - 1) {
-        channels<1, true>(tap_h, tap_w, panel * kLanes, ragged, row_of(panel), panel_rows);
+        channels<1, true>(at, panel * kLanes, ragged, row_of(panel), panel_rows);
       } else if (columns >= kLanes) {
-        channels<1, false>(tap_h, tap_w, panel * kLanes, kLanes, row_of(panel), panel_rows);
+        channels<1, false>(at, panel * kLanes, kLanes, row_of(panel), panel_rows);
       }
     }
   }
@@ -135,11 +148,13 @@ template <typename T>
 FERRULE_INLINE void weight_gradient(void* ctx, FerruleStore store, const T* x, const T* dy, const ConvShape& s,
                                     int64_t tile_begin, int64_t tile_end) {
   const int64_t pairs = ceil_div(ceil_div(s.out_c / s.groups, kLanes), 2);
-  const int64_t taps = s.kernel_h * s.kernel_w;
+  const int64_t taps = s.kernel_d * s.kernel_h * s.kernel_w;
   for (int64_t t = tile_begin; t < tile_end; ++t) {
     const int64_t g = t / (pairs * taps);
     const WeightGradient<T> gradient{ctx, store, x + g * (s.in_c / s.groups), dy + g * (s.out_c / s.groups), s};
-    gradient.pair_at(g, t / taps % pairs, t % taps / s.kernel_w, t % s.kernel_w);
+    const int64_t tap = t % taps;
+    gradient.pair_at(g, t / taps % pairs,
+                     {tap / (s.kernel_h * s.kernel_w), tap / s.kernel_w % s.kernel_h, tap % s.kernel_w});
   }
 }
 

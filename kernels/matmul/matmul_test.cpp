@@ -1,6 +1,7 @@
 // Every matmul skeleton against the scalar reference, bit for bit, over random shapes and tiles.
 #include "catch2/catch.hpp"
 #include "kernels/matmul/reference.h"
+#include "kernels/reduce/reference.h"
 #include "kernels/testing/matrix_store.h"
 #include "kernels/testing/random_data.h"
 #include "kernels/testing/skeleton_table.h"
@@ -69,6 +70,60 @@ TEST_CASE("matmul moves its sums on at every 4,096th k") {
   for (int64_t K : {4095, 4096, 4097, 8192, 9000}) {
     check<float>({9, 33, K, 8, 3, true, false, false}, K);
     check<double>({5, 17, K, 6, 2, false, false, false}, K);
+  }
+}
+
+// Two [outer, n] row-major; the lanes beyond count are +0, as a generated load leaves them.
+template <typename T>
+struct RowPair {
+  const T* a;
+  const T* b;
+  int64_t n;
+  T* out;
+};
+
+template <typename T>
+void load_pair(void* ctx, int64_t row, int64_t i, int64_t, int64_t count, void* out) {
+  const auto* pair = static_cast<const RowPair<T>*>(ctx);
+  auto* lanes = static_cast<T*>(out);
+  for (int64_t lane = 0; lane < 16; ++lane) {
+    lanes[lane] = lane < count ? pair->a[row * pair->n + i + lane] : T(0);
+    lanes[16 + lane] = lane < count ? pair->b[row * pair->n + i + lane] : T(0);
+  }
+}
+
+template <typename T>
+void store_row(void* ctx, int64_t row, int64_t, int64_t, const void* in) {
+  static_cast<const RowPair<T>*>(ctx)->out[row] = static_cast<const T*>(in)[0];
+}
+
+template <typename T, typename Skeleton>
+void check_dot(Skeleton skeleton, int64_t outer, int64_t n, int64_t tile_rows, uint64_t seed, bool special) {
+  Random random(seed);
+  Buffer<T> a(outer * n + 1), b(outer * n + 1), expected(outer), actual(outer);
+  random.fill(a, special);
+  random.fill(b, special);
+  for (int64_t row = 0; row < outer; ++row) {
+    LaneSum<T> sum;
+    for (int64_t i = 0; i < n; ++i) sum.add_product(a[row * n + i], b[row * n + i]);
+    expected[row] = sum.finish();
+  }
+  RowPair<T> pair{a.data(), b.data(), n, actual.data()};
+  const int64_t tiles = ceil_div(outer, tile_rows);
+  skeleton(&pair, load_pair<T>, store_row<T>, outer, n, tile_rows, tiles / 2, tiles);
+  skeleton(&pair, load_pair<T>, store_row<T>, outer, n, tile_rows, 0, tiles / 2);
+  REQUIRE(difference(expected, actual) == "");
+}
+
+TEST_CASE("inner products of rows equal the reference") {
+  uint64_t seed = 0;
+  for (int64_t n : {0, 1, 15, 16, 17, 100, 4095, 4096, 4097, 8200}) {
+    for (const SkeletonTable* table : runnable_skeletons()) {
+      INFO(table->target << " n " << n);
+      const bool special = ++seed % 3 == 0;
+      check_dot<float>(table->ferrule_dot_rows_f32, 9, n, 3, seed, special);
+      check_dot<double>(table->ferrule_dot_rows_f64, 5, n, 4, seed, special);
+    }
   }
 }
 

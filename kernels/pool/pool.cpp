@@ -5,22 +5,52 @@
 namespace ferrule::kernels {
 namespace {
 
-// The taps of one axis that lie inside the image, for one output position.
+// The taps of one axis for one output position: tap i reads position first + i * step, and the taps [begin, end) of the
+// window's `width` lie inside the image.
 struct Taps {
-  int64_t begin, end, first;  // taps [begin, end); tap i reads position first + i
+  int64_t begin, end, width, first, step;
+  FERRULE_INLINE int64_t count() const { return end - begin; }
 };
-FERRULE_INLINE Taps taps_inside(int64_t o, int64_t stride, int64_t pad, int64_t kernel, int64_t size) {
+
+// stride 0: adaptive windows over the `size` positions, `out` of them (skeletons.inc).
+FERRULE_INLINE Taps taps_inside(int64_t o, int64_t out, int64_t stride, int64_t pad, int64_t kernel, int64_t dilation,
+                                int64_t size) {
+  if (stride == 0) {
+    const int64_t first = o * size / out, width = ceil_div((o + 1) * size, out) - first;
+    return {0, width, width, first, 1};
+  }
   const int64_t first = o * stride - pad;
-  const int64_t begin = first < 0 ? -first : 0;
-  const int64_t end = size - first < kernel ? size - first : kernel;
-  return {begin, end < begin ? begin : end, first};
+  const int64_t begin = first < 0 ? ceil_div(-first, dilation) : 0;
+  const int64_t room = first < size ? ceil_div(size - first, dilation) : 0;
+  const int64_t end = room < kernel ? room : kernel;
+  return {begin, end < begin ? begin : end, kernel, first, dilation};
 }
 
-template <typename Window>
-FERRULE_INLINE void for_windows(const ConvShape& s, int64_t oh, Window window) {
-  const Taps rows = taps_inside(oh, s.stride_h, s.pad_top, s.kernel_h, s.in_h);
-  for (int64_t ow = 0; ow < s.out_w; ++ow) window(ow, rows, taps_inside(ow, s.stride_w, s.pad_left, s.kernel_w, s.in_w));
+struct Window {
+  Taps planes, rows, columns;
+  // The number of taps, and of those that lie inside.
+  FERRULE_INLINE int64_t size() const { return planes.width * rows.width * columns.width; }
+  FERRULE_INLINE int64_t present() const { return planes.count() * rows.count() * columns.count(); }
+};
+
+// Visits the windows of output row (od, oh): each(output column, window).
+template <typename Each>
+FERRULE_INLINE void for_windows(const ConvShape& s, int64_t od, int64_t oh, Each each) {
+  const Taps planes = taps_inside(od, s.out_d, s.stride_d, s.pad_front, s.kernel_d, s.dilation_d, s.in_d);
+  const Taps rows = taps_inside(oh, s.out_h, s.stride_h, s.pad_top, s.kernel_h, s.dilation_h, s.in_h);
+  for (int64_t ow = 0; ow < s.out_w; ++ow) {
+    each(ow, Window{planes, rows,
+                    taps_inside(ow, s.out_w, s.stride_w, s.pad_left, s.kernel_w, s.dilation_w, s.in_w)});
+  }
 }
+
+// Visits the rows of the tiles: row(tile, image number, od, oh).
+template <typename Row>
+FERRULE_INLINE void for_output_rows(const ConvShape& s, int64_t tile_begin, int64_t tile_end, Row row) {
+  for (int64_t t = tile_begin; t < tile_end; ++t) row(t, t / (s.out_d * s.out_h), t / s.out_h % s.out_d, t % s.out_h);
+}
+
+FERRULE_INLINE int64_t elements_of_image(const ConvShape& s) { return s.in_d * s.in_h * s.in_w * s.in_c; }
 
 template <typename Chunk>
 FERRULE_INLINE void for_channels(int64_t channels, Chunk chunk) {
@@ -31,10 +61,14 @@ FERRULE_INLINE void for_channels(int64_t channels, Chunk chunk) {
 
 // Visits the elements of a window in scan order: tap(number of the tap, offset of the pixel in the image).
 template <typename Tap>
-FERRULE_INLINE void for_taps(const ConvShape& s, const Taps& rows, const Taps& columns, Tap tap) {
-  for (int64_t i = rows.begin; i < rows.end; ++i) {
-    for (int64_t j = columns.begin; j < columns.end; ++j) {
-      tap(i * s.kernel_w + j, ((rows.first + i) * s.in_w + columns.first + j) * s.in_c);
+FERRULE_INLINE void for_taps(const ConvShape& s, const Window& w, Tap tap) {
+  for (int64_t d = w.planes.begin; d < w.planes.end; ++d) {
+    for (int64_t i = w.rows.begin; i < w.rows.end; ++i) {
+      const int64_t row = (w.planes.first + d * w.planes.step) * s.in_h + w.rows.first + i * w.rows.step;
+      const int64_t number = (d * w.rows.width + i) * w.columns.width;
+      for (int64_t j = w.columns.begin; j < w.columns.end; ++j) {
+        tap(number + j, (row * s.in_w + w.columns.first + j * w.columns.step) * s.in_c);
+      }
     }
   }
 }
@@ -43,18 +77,56 @@ template <typename T>
 FERRULE_INLINE void max_pool(void* ctx, FerruleStore store, const T* x, const ConvShape& s, int64_t tile_begin,
                              int64_t tile_end) {
   using Max = Extremum<T, true>;
-  for (int64_t t = tile_begin; t < tile_end; ++t) {
-    const T* image = x + t / s.out_h * s.in_h * s.in_w * s.in_c;
-    for_windows(s, t % s.out_h, [&](int64_t ow, Taps rows, Taps columns) __attribute__((always_inline)) {
+  for_output_rows(s, tile_begin, tile_end, [&](int64_t t, int64_t n, int64_t od, int64_t oh)
+                                               __attribute__((always_inline)) {
+    const T* image = x + n * elements_of_image(s);
+    for_windows(s, od, oh, [&](int64_t ow, const Window& window) __attribute__((always_inline)) {
       for_channels(s.in_c, [&](int64_t c, int64_t count) __attribute__((always_inline)) {
         Vec<T> largest = splat(Max::identity());
-        for_taps(s, rows, columns, [&](int64_t, int64_t offset) __attribute__((always_inline)) {
+        for_taps(s, window, [&](int64_t, int64_t offset) __attribute__((always_inline)) {
           largest = Max::combine(largest, load_first(image + offset + c, count));
         });
         store(ctx, t * s.out_w + ow, c, count, &largest);
       });
     });
-  }
+  });
+}
+
+// The tap that a window's maximum comes from: a later one wins only if it is larger, or is the first NaN. -1 in a window
+// that lies wholly in padding.
+template <typename T>
+FERRULE_INLINE Vec<typename LaneTraits<T>::Bits> find_winner(const ConvShape& s, const Window& window, const T* image,
+                                                             int64_t count) {
+  using Bits = typename LaneTraits<T>::Bits;
+  Vec<T> largest = splat(-LaneTraits<T>::kInfinity);
+  Vec<Bits> winner = splat(Bits(-1));
+  for_taps(s, window, [&](int64_t tap, int64_t offset) __attribute__((always_inline)) {
+    const Vec<T> value = load_first(image + offset, count);
+    const Vec<Bits> wins = (winner < splat(Bits(0))) | (value > largest) | ((value != value) & (largest == largest));
+    largest = select(wins, value, largest);
+    winner = select(wins, splat(static_cast<Bits>(tap)), winner);
+  });
+  return winner;
+}
+
+template <typename T>
+FERRULE_INLINE void max_pool_select(void* ctx, FerruleStore store, const T* x, const T* v, const ConvShape& s,
+                                    int64_t tile_begin, int64_t tile_end) {
+  using Bits = typename LaneTraits<T>::Bits;
+  for_output_rows(s, tile_begin, tile_end, [&](int64_t t, int64_t n, int64_t od, int64_t oh)
+                                               __attribute__((always_inline)) {
+    const int64_t first = n * elements_of_image(s);
+    for_windows(s, od, oh, [&](int64_t ow, const Window& window) __attribute__((always_inline)) {
+      for_channels(s.in_c, [&](int64_t c, int64_t count) __attribute__((always_inline)) {
+        const Vec<Bits> winner = find_winner(s, window, x + first + c, count);
+        Vec<T> chosen{};
+        for_taps(s, window, [&](int64_t tap, int64_t offset) __attribute__((always_inline)) {
+          chosen = select(winner == splat(static_cast<Bits>(tap)), load_first(v + first + offset + c, count), chosen);
+        });
+        store(ctx, t * s.out_w + ow, c, count, &chosen);
+      });
+    });
+  });
 }
 
 template <typename T>
@@ -64,52 +136,55 @@ FERRULE_INLINE void clear_image(T* image, int64_t elements) {
   });
 }
 
-template <typename T>
-FERRULE_INLINE void max_pool_gradient(const T* x, const T* dy, T* dx, const ConvShape& s, int64_t tile_begin,
-                                      int64_t tile_end) {
-  using Bits = typename LaneTraits<T>::Bits;
-  const int64_t elements = s.in_h * s.in_w * s.in_c;
-  for (int64_t n = tile_begin; n < tile_end; ++n) {
-    const T* image = x + n * elements;
-    T* gradient = dx + n * elements;
-    clear_image(gradient, elements);
+// Visits the windows of one image, row-major: each(cotangent of the window's first channel, window).
+template <typename T, typename Each>
+FERRULE_INLINE void for_image_windows(const ConvShape& s, const T* dy, int64_t n, Each each) {
+  for (int64_t od = 0; od < s.out_d; ++od) {
     for (int64_t oh = 0; oh < s.out_h; ++oh) {
-      for_windows(s, oh, [&](int64_t ow, Taps rows, Taps columns) __attribute__((always_inline)) {
-        const T* cotangent = dy + ((n * s.out_h + oh) * s.out_w + ow) * s.in_c;
-        for_channels(s.in_c, [&](int64_t c, int64_t count) __attribute__((always_inline)) {
-          // The first largest element: a later one wins only if it is larger, or is the first NaN.
-          Vec<T> largest = splat(-LaneTraits<T>::kInfinity);
-          Vec<Bits> winner = splat(Bits(-1));
-          for_taps(s, rows, columns, [&](int64_t tap, int64_t offset) __attribute__((always_inline)) {
-            const Vec<T> value = load_first(image + offset + c, count);
-            const Vec<Bits> wins = (winner < splat(Bits(0))) | (value > largest) | ((value != value) & (largest == largest));
-            largest = select(wins, value, largest);
-            winner = select(wins, splat(static_cast<Bits>(tap)), winner);
-          });
-          const Vec<T> g = load_first(cotangent + c, count);
-          for_taps(s, rows, columns, [&](int64_t tap, int64_t offset) __attribute__((always_inline)) {
-            const Vec<T> before = load_first(gradient + offset + c, count);
-            const Vec<T> after = select(winner == splat(static_cast<Bits>(tap)), before + g, before);
-            store_first(gradient + offset + c, after, count);
-          });
-        });
+      const T* row = dy + ((n * s.out_d + od) * s.out_h + oh) * s.out_w * s.in_c;
+      for_windows(s, od, oh, [&](int64_t ow, const Window& window) __attribute__((always_inline)) {
+        each(row + ow * s.in_c, window);
       });
     }
   }
 }
 
-FERRULE_INLINE int64_t window_size(const ConvShape& s, const Taps& rows, const Taps& columns, int64_t include_pad) {
-  return include_pad != 0 ? s.kernel_h * s.kernel_w : (rows.end - rows.begin) * (columns.end - columns.begin);
+template <typename T>
+FERRULE_INLINE void max_pool_gradient(const T* x, const T* dy, T* dx, const ConvShape& s, int64_t tile_begin,
+                                      int64_t tile_end) {
+  using Bits = typename LaneTraits<T>::Bits;
+  const int64_t elements = elements_of_image(s);
+  for (int64_t n = tile_begin; n < tile_end; ++n) {
+    const T* image = x + n * elements;
+    T* gradient = dx + n * elements;
+    clear_image(gradient, elements);
+    for_image_windows(s, dy, n, [&](const T* cotangent, const Window& window) __attribute__((always_inline)) {
+      for_channels(s.in_c, [&](int64_t c, int64_t count) __attribute__((always_inline)) {
+        const Vec<Bits> winner = find_winner(s, window, image + c, count);
+        const Vec<T> g = load_first(cotangent + c, count);
+        for_taps(s, window, [&](int64_t tap, int64_t offset) __attribute__((always_inline)) {
+          const Vec<T> before = load_first(gradient + offset + c, count);
+          const Vec<T> after = select(winner == splat(static_cast<Bits>(tap)), before + g, before);
+          store_first(gradient + offset + c, after, count);
+        });
+      });
+    });
+  }
+}
+
+template <typename T>
+FERRULE_INLINE Vec<T> divisor(const Window& window, int64_t include_pad) {
+  return splat(static_cast<T>(include_pad != 0 ? window.size() : window.present()));
 }
 
 template <typename T>
 FERRULE_INLINE void avg_pool(void* ctx, FerruleStore store, const T* x, const ConvShape& s, int64_t include_pad,
                              int64_t tile_begin, int64_t tile_end) {
   using Sum = SumOf<T, 1>;
-  for (int64_t t = tile_begin; t < tile_end; ++t) {
-    const T* image = x + t / s.out_h * s.in_h * s.in_w * s.in_c;
-    for_windows(s, t % s.out_h, [&](int64_t ow, Taps rows, Taps columns) __attribute__((always_inline)) {
-      const T size = static_cast<T>(window_size(s, rows, columns, include_pad));
+  for_output_rows(s, tile_begin, tile_end, [&](int64_t t, int64_t n, int64_t od, int64_t oh)
+                                               __attribute__((always_inline)) {
+    const T* image = x + n * elements_of_image(s);
+    for_windows(s, od, oh, [&](int64_t ow, const Window& window) __attribute__((always_inline)) {
       for_channels(s.in_c, [&](int64_t c, int64_t count) __attribute__((always_inline)) {
         // Rule (c) over the window: tap i of the whole window goes to accumulator i mod 16, in blocks of 4,096.
         Sum lanes[kLanes];
@@ -121,8 +196,8 @@ FERRULE_INLINE void avg_pool(void* ctx, FerruleStore store, const T* x, const Co
           total = total + lanes[0].value[0];
           for (Sum& lane : lanes) lane.clear();
         };
-        for_taps(s, rows, columns, [&](int64_t tap, int64_t offset) __attribute__((always_inline)) {
-          if (s.kernel_h * s.kernel_w > kReductionBlock && tap / kReductionBlock != block) {
+        for_taps(s, window, [&](int64_t tap, int64_t offset) __attribute__((always_inline)) {
+          if (window.size() > kReductionBlock && tap / kReductionBlock != block) {
             finish();
             block = tap / kReductionBlock;
           }
@@ -130,32 +205,28 @@ FERRULE_INLINE void avg_pool(void* ctx, FerruleStore store, const T* x, const Co
           lane = lane + load_first(image + offset + c, count);
         });
         finish();
-        const Vec<T> mean = total / splat(size);
+        const Vec<T> mean = total / divisor<T>(window, include_pad);
         store(ctx, t * s.out_w + ow, c, count, &mean);
       });
     });
-  }
+  });
 }
 
 template <typename T>
 FERRULE_INLINE void avg_pool_gradient(const T* dy, T* dx, const ConvShape& s, int64_t include_pad, int64_t tile_begin,
                                       int64_t tile_end) {
-  const int64_t elements = s.in_h * s.in_w * s.in_c;
+  const int64_t elements = elements_of_image(s);
   for (int64_t n = tile_begin; n < tile_end; ++n) {
     T* gradient = dx + n * elements;
     clear_image(gradient, elements);
-    for (int64_t oh = 0; oh < s.out_h; ++oh) {
-      for_windows(s, oh, [&](int64_t ow, Taps rows, Taps columns) __attribute__((always_inline)) {
-        const T size = static_cast<T>(window_size(s, rows, columns, include_pad));
-        const T* cotangent = dy + ((n * s.out_h + oh) * s.out_w + ow) * s.in_c;
-        for_channels(s.in_c, [&](int64_t c, int64_t count) __attribute__((always_inline)) {
-          const Vec<T> share = load_first(cotangent + c, count) / splat(size);
-          for_taps(s, rows, columns, [&](int64_t, int64_t offset) __attribute__((always_inline)) {
-            store_first(gradient + offset + c, load_first(gradient + offset + c, count) + share, count);
-          });
+    for_image_windows(s, dy, n, [&](const T* cotangent, const Window& window) __attribute__((always_inline)) {
+      for_channels(s.in_c, [&](int64_t c, int64_t count) __attribute__((always_inline)) {
+        const Vec<T> share = load_first(cotangent + c, count) / divisor<T>(window, include_pad);
+        for_taps(s, window, [&](int64_t, int64_t offset) __attribute__((always_inline)) {
+          store_first(gradient + offset + c, load_first(gradient + offset + c, count) + share, count);
         });
       });
-    }
+    });
   }
 }
 
@@ -170,6 +241,11 @@ FERRULE_INLINE void avg_pool_gradient(const T* dy, T* dx, const ConvShape& s, in
   FERRULE_DEFINE(void, ferrule_max_pool_gradient_##S)                                                                \
   (const T* x, const T* dy, T* dx, FERRULE_SHAPE_PARAMETERS, int64_t tile_begin, int64_t tile_end) {                 \
     ferrule::kernels::max_pool_gradient(x, dy, dx, FERRULE_SHAPE, tile_begin, tile_end);                             \
+  }                                                                                                                  \
+  FERRULE_DEFINE(void, ferrule_max_pool_select_##S)                                                                  \
+  (void* ctx, FerruleStore store, const T* x, const T* v, FERRULE_SHAPE_PARAMETERS, int64_t tile_begin,              \
+   int64_t tile_end) {                                                                                               \
+    ferrule::kernels::max_pool_select(ctx, store, x, v, FERRULE_SHAPE, tile_begin, tile_end);                        \
   }                                                                                                                  \
   FERRULE_DEFINE(void, ferrule_avg_pool_##S)                                                                         \
   (void* ctx, FerruleStore store, const T* x, FERRULE_SHAPE_PARAMETERS, int64_t count_include_pad,                   \

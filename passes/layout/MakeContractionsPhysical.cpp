@@ -69,23 +69,27 @@ bool isPackable(Value weight) {
   return type.hasStaticShape() && (type.getElementType().isF32() || type.getElementType().isF64());
 }
 
-/// The attributes that a channels-last op shares with the op it stands for.
+/// The attributes that a channels-last convolution shares with the op it stands for.
 template <typename SourceOp> SmallVector<NamedAttribute> getWindowAttributes(SourceOp op, ArrayRef<int64_t> kernel) {
   Builder b(op.getContext());
-  SmallVector<int64_t> ones(kernel.size(), 1);
-  SmallVector<NamedAttribute> attributes{b.getNamedAttr("kernel", b.getDenseI64ArrayAttr(kernel)),
-                                         b.getNamedAttr("strides", op.getStridesAttr()),
-                                         b.getNamedAttr("pads_begin", op.getPadsBeginAttr()),
-                                         b.getNamedAttr("pads_end", op.getPadsEndAttr())};
-  if constexpr (std::is_same_v<SourceOp, MaxPoolOp> || std::is_same_v<SourceOp, MaxPoolGradientOp> ||
-                std::is_same_v<SourceOp, AvgPoolOp> || std::is_same_v<SourceOp, AvgPoolGradientOp>) {
-    attributes.push_back(b.getNamedAttr("dilations", b.getDenseI64ArrayAttr(ones)));
-    attributes.push_back(b.getNamedAttr("groups", b.getI64IntegerAttr(1)));
-  } else {
-    attributes.push_back(b.getNamedAttr("dilations", op.getDilationsAttr()));
-    attributes.push_back(b.getNamedAttr("groups", b.getI64IntegerAttr(op.getGroups())));
-  }
-  return attributes;
+  return {b.getNamedAttr("kernel", b.getDenseI64ArrayAttr(kernel)),
+          b.getNamedAttr("strides", op.getStridesAttr()),
+          b.getNamedAttr("pads_begin", op.getPadsBeginAttr()),
+          b.getNamedAttr("pads_end", op.getPadsEndAttr()),
+          b.getNamedAttr("dilations", op.getDilationsAttr()),
+          b.getNamedAttr("groups", b.getI64IntegerAttr(op.getGroups()))};
+}
+
+/// The same for a pool; adaptive windows have strides 0.
+template <typename SourceOp> SmallVector<NamedAttribute> getPoolAttributes(SourceOp op) {
+  Builder b(op.getContext());
+  SmallVector<int64_t> ones(op.getResult().getType().getRank() - 2, 1), zeros(ones.size(), 0);
+  auto attribute = [&](StringRef name, DenseI64ArrayAttr given, ArrayRef<int64_t> absent) {
+    return b.getNamedAttr(name, given ? given : b.getDenseI64ArrayAttr(absent));
+  };
+  return {attribute("kernel", op.getKernelAttr(), ones),        attribute("strides", op.getStridesAttr(), zeros),
+          attribute("pads_begin", op.getPadsBeginAttr(), zeros), attribute("pads_end", op.getPadsEndAttr(), zeros),
+          attribute("dilations", op.getDilationsAttr(), ones),   b.getNamedAttr("groups", b.getI64IntegerAttr(1))};
 }
 
 template <typename PhysicalOp>
@@ -162,7 +166,7 @@ template <typename PoolOp, typename PhysicalOp> struct ConvertPool : OpRewritePa
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
       operands.push_back(toChannelsLast(b, operand));
-    SmallVector<NamedAttribute> attributes = getWindowAttributes(op, op.getKernel());
+    SmallVector<NamedAttribute> attributes = getPoolAttributes(op);
     if constexpr (std::is_same_v<PoolOp, AvgPoolOp> || std::is_same_v<PoolOp, AvgPoolGradientOp>)
       attributes.push_back(
           rewriter.getNamedAttr("count_include_pad", rewriter.getBoolAttr(op.getCountIncludePad())));
@@ -241,6 +245,7 @@ LogicalResult mlir::ferrule::makeContractionsPhysical(ModuleOp module) {
       context);
   products.add<ConvertPool<MaxPoolOp, ImageMaxPoolOp>, ConvertPool<AvgPoolOp, ImageAvgPoolOp>,
                ConvertPool<MaxPoolGradientOp, ImageMaxPoolGradientOp>,
+               ConvertPool<MaxPoolSelectOp, ImageMaxPoolSelectOp>,
                ConvertPool<AvgPoolGradientOp, ImageAvgPoolGradientOp>>(context);
   return applyPatternsGreedily(module, std::move(products), config);
 }

@@ -116,75 +116,6 @@ def reduce():
     case("argmin", [np.array([[2.0, 1.0, 1.0], [NAN, 9.0, 0.0]])], [np.array([1, 2])], axis=1)
 
 
-def contractions():
-    a, b = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4) - 5
-    case("matmul", [a, b], [a @ b])
-    case("matmul", [a.T, b.T], [a @ b], transpose_a=True, transpose_b=True)
-    x, w = np.arange(32.0).reshape(1, 2, 4, 4), np.arange(12.0).reshape(3, 2, 1, 2) - 4
-    window = dict(strides=[2, 1], pads_begin=[0, 1], pads_end=[0, 0], dilations=[1, 1], groups=1)
-    y = convolve(x, w, window)
-    case("convolution", [x, w], [y], **window)
-    dy = np.arange(float(y.size)).reshape(y.shape) - 7
-    dx, dw = convolve_gradients(x, w, dy, window)
-    case("convolution_input_gradient", [dy, w], [dx], input_shape=list(x.shape), **window)
-    case("convolution_weight_gradient", [x, dy], [dw], weight_shape=list(w.shape), **window)
-
-
-def windows(shape, kernel, window):
-    """(output index, kernel index, input index) of every tap inside a 2-D input, outputs row-major."""
-    strides, begin, end = window["strides"], window["pads_begin"], window["pads_end"]
-    dilations = window.get("dilations", [1, 1])
-    sizes = [(shape[i] + begin[i] + end[i] - dilations[i] * (kernel[i] - 1) - 1) // strides[i] + 1 for i in (0, 1)]
-    taps = []
-    for o in np.ndindex(*sizes):
-        for k in np.ndindex(*kernel):
-            i = [o[j] * strides[j] - begin[j] + k[j] * dilations[j] for j in (0, 1)]
-            if all(0 <= i[j] < shape[j] for j in (0, 1)):
-                taps.append((o, k, tuple(i)))
-    return sizes, taps
-
-
-def convolve(x, w, window):
-    sizes, taps = windows(x.shape[2:], w.shape[2:], window)
-    y = np.zeros((x.shape[0], w.shape[0], *sizes))
-    for o, k, i in taps:
-        y[(..., *o)] += x[(..., *i)] @ w[(..., *k)].T
-    return y
-
-
-def convolve_gradients(x, w, dy, window):
-    dx, dw = np.zeros(x.shape), np.zeros(w.shape)
-    for o, k, i in windows(x.shape[2:], w.shape[2:], window)[1]:
-        dx[(..., *i)] += dy[(..., *o)] @ w[(..., *k)]
-        dw[(..., *k)] += dy[(..., *o)].T @ x[(..., *i)]
-    return dx, dw
-
-
-def pooling():
-    x = np.array([[[[1.0, 5.0, 2.0], [5.0, 0.0, -1.0], [3.0, 4.0, 4.0]]]])
-    window = dict(kernel=[2, 2], strides=[1, 1], pads_begin=[0, 0], pads_end=[0, 1])
-    sizes, taps = windows([3, 3], [2, 2], window)
-    largest, total, count = np.full(sizes, -INF), np.zeros(sizes), np.zeros(sizes)
-    first = {}
-    for o, _, i in taps:
-        value = x[(0, 0, *i)]
-        if value > largest[o]:
-            largest[o], first[o] = value, i
-        total[o] += value
-        count[o] += 1
-    dy = np.arange(1.0, largest.size + 1).reshape(1, 1, *sizes)
-    dmax, davg = np.zeros(x.shape), np.zeros(x.shape)
-    for o, i in first.items():
-        dmax[(0, 0, *i)] += dy[(0, 0, *o)]
-    for o, _, i in taps:
-        davg[(0, 0, *i)] += dy[(0, 0, *o)] / 4
-    case("max_pool", [x], [largest[None, None]], **window)
-    case("max_pool_gradient", [x, dy], [dmax], **window)
-    case("avg_pool", [x], [total[None, None] / 4], count_include_pad=True, **window)
-    case("avg_pool", [x], [total[None, None] / count], 1e-7, count_include_pad=False, **window)
-    case("avg_pool_gradient", [dy], [davg], count_include_pad=True, input_shape=[1, 1, 3, 3], **window)
-
-
 def rows():
     x = np.array([[1.0, 2.0, 3.0], [0.5, -1.0, 0.0]])
     e = np.exp(x - x.max(1, keepdims=True))
@@ -219,7 +150,7 @@ def gradients():
 
 if __name__ == "__main__":
     folder = pathlib.Path(__file__).parent
-    for family in (elementwise, shape, reduce, contractions, pooling, rows, gradients):
+    for family in (elementwise, shape, reduce, rows, gradients):
         family()
     for path in sorted(folder.glob("*_cases.py")):
         if path.stem != "make_cases":
