@@ -15,13 +15,15 @@ from .activation import (
     softmax,
     softplus,
 )
-from .contraction import conv1d, conv2d, linear
+from .attention import *  # noqa: F403
+from .contraction import linear
+from .convolution import *  # noqa: F403
 from .creation import ones, zeros, zeros_like
 from .elementwise import exp, log, log1p, maximum, minimum
 from .indexing import indexing_one_hot, one_hot
-from .loss import binary_cross_entropy, cross_entropy, l1_loss, square_loss
-from .normalization import batch_norm, layer_norm
-from .pooling import avg_pool2d, max_pool2d
+from .loss import *  # noqa: F403
+from .normalization import *  # noqa: F403
+from .pooling import *  # noqa: F403
 from .reduce import logsumexp, max, normalize, sum  # noqa: A004  (MegEngine's names)
 from .shape import concat, repeat
 from .views import broadcast_to, expand_dims, reshape, squeeze, transpose

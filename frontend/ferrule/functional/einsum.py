@@ -1,0 +1,175 @@
+"""Einstein's sum: any sum of products over named axes, by matrix products, multiplications and reductions."""
+
+import string
+
+from .._tensor import as_tensor
+from ..errors import ShapeError
+from ..location import user_location
+from ..shapes import is_one, is_static, same_shape, show, size_of
+from .contraction import _product
+from .creation import arange
+from .elementwise import where
+from .shape import expand_dims, reshape, transpose
+
+__all__ = ["einsum"]
+
+
+def einsum(equation, *operands):
+    """The sum of products that ``equation`` names, as in NumPy.
+
+    Each letter names an axis; letters that the result lacks are summed over, a letter twice in one operand takes the
+    diagonal, ``...`` stands for axes that broadcast. Without ``->`` the result has the axes of ``...`` and then the
+    letters that occur once, in alphabetical order. Operands are contracted from left to right; a product with a vector
+    as the right operand sums like `matmul` with one.
+
+    Args:
+        equation: such as ``"bij,bjk->bik"``; or the operands, each followed by a list of axis numbers, and an optional
+            list for the result.
+    """
+    if not isinstance(equation, str):
+        equation, operands = _equation_of((equation, *operands))
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = tuple(operands[0])
+    tensors = [as_tensor(operand) for operand in operands]
+    inputs, output = _parse(equation, tensors)
+    sizes = _sizes_of(equation, tensors, inputs)
+    terms = [_squeezed(_diagonal(equation, t, labels), sizes) for t, labels in zip(tensors, inputs)]
+    value, labels = terms[0]
+    for i, (right, right_labels) in enumerate(terms[1:], 1):
+        needed = set(output).union(*(later for _, later in terms[i + 1 :]))
+        value, labels = _contract(value, labels, right, right_labels, needed)
+    value, labels = _summed(value, labels, set(output))
+    return transpose(value, [labels.index(label) for label in output]) if output else value
+
+
+def _equation_of(arguments):
+    """NumPy's other form: operand, axis numbers, operand, axis numbers, ..., axis numbers of the result."""
+    operands, lists = arguments[: len(arguments) // 2 * 2 : 2], arguments[1::2]
+
+    def letters(numbers):
+        return "".join("..." if n is Ellipsis else string.ascii_letters[n] for n in numbers)
+
+    equation = ",".join(letters(numbers) for numbers in lists)
+    if len(arguments) % 2:
+        equation += "->" + letters(arguments[-1])
+    return equation, operands
+
+
+def _refuse(equation, why):
+    raise ShapeError(f"einsum: {equation!r} at {user_location()}: {why}")
+
+
+def _parse(equation, tensors):
+    """The labels of each operand and of the result; those of ``...`` are ints, counted from the right."""
+    text = equation.replace(" ", "")
+    left, arrow, right = text.partition("->")
+    parts = left.split(",")
+    if len(parts) != len(tensors):
+        _refuse(equation, f"it names {len(parts)} operands and there are {len(tensors)}")
+    inputs = []
+    for part, tensor in zip(parts, tensors):
+        spelled = part.replace("...", "")
+        hidden = tensor.ndim - len(spelled)
+        if hidden < 0 or (hidden and "..." not in part):
+            _refuse(equation, f"{part!r} does not name the {tensor.ndim} axes of {show(tensor.shape)}")
+        inputs.append(_labels(equation, part, hidden))
+    widest = max((sum(isinstance(label, int) for label in labels) for labels in inputs), default=0)
+    if arrow:
+        output = _labels(equation, right, widest)
+        if len(set(output)) != len(output):
+            _refuse(equation, "a letter stands twice in the result")
+        for label in output:
+            if not any(label in labels for labels in inputs):
+                _refuse(equation, f"the result has {label!r}, which no operand has")
+    else:
+        named = [label for labels in inputs for label in labels if isinstance(label, str)]
+        output = list(range(widest - 1, -1, -1)) + sorted(label for label in set(named) if named.count(label) == 1)
+    return inputs, output
+
+
+def _labels(equation, part, hidden):
+    before, dots, after = part.partition("...")
+    if not all(c in string.ascii_letters for c in before + after):
+        _refuse(equation, f"{part!r} may hold letters and one '...'")
+    return list(before) + (list(range(hidden - 1, -1, -1)) if dots else []) + list(after)
+
+
+def _sizes_of(equation, tensors, inputs):
+    """The size of each label; sizes of 1 give way to others."""
+    sizes = {}
+    for tensor, labels in zip(tensors, inputs):
+        for label, size in zip(labels, tensor.shape):
+            known = sizes.setdefault(label, size)
+            if is_one(known):
+                sizes[label] = size
+            elif is_static(known) and is_static(size) and size not in (1, known):
+                name = f"the axis {label!r}" if isinstance(label, str) else "an axis of '...'"
+                _refuse(equation, f"{name} has the sizes {known} and {size}")
+    return sizes
+
+
+def _diagonal(equation, tensor, labels):
+    """Each label once: the diagonal along axes that share one."""
+    while len(set(labels)) != len(labels):
+        label = next(label for label in labels if labels.count(label) > 1)
+        first, second = [axis for axis, other in enumerate(labels) if other == label][:2]
+        size = tensor.shape[first]
+        if not same_shape([size], [tensor.shape[second]]):
+            _refuse(equation, f"the diagonal of {label!r} runs along axes of sizes {size} and {tensor.shape[second]}")
+        rest = [axis for axis in range(tensor.ndim) if axis not in (first, second)]
+        square = transpose(tensor, rest + [first, second])
+        if is_static(size):
+            lead = list(square.shape[:-2])
+            tensor = reshape(square, lead + [size * size])[(slice(None),) * len(lead) + (slice(None, None, size + 1),)]
+        else:
+            position = arange(size, dtype="int32")
+            tensor = where(expand_dims(position, 1) == position, square, 0).sum(-1)
+        labels = [labels[axis] for axis in rest] + [label]
+    return tensor, labels
+
+
+def _squeezed(term, sizes):
+    """Axes of size 1 that others stretch are dropped."""
+    tensor, labels = term
+    kept = [axis for axis, label in enumerate(labels) if not is_one(tensor.shape[axis]) or is_one(sizes[label])]
+    if len(kept) == len(labels):
+        return term
+    return reshape(tensor, [tensor.shape[axis] for axis in kept]), [labels[axis] for axis in kept]
+
+
+def _summed(tensor, labels, needed):
+    """Sums over the axes that nothing needs any more."""
+    axes = [axis for axis, label in enumerate(labels) if label not in needed]
+    if not axes:
+        return tensor, labels
+    return tensor.sum(tuple(axes)), [label for label in labels if label in needed]
+
+
+def _contract(left, left_labels, right, right_labels, needed):
+    """The product of two terms, summed over the labels that both have and nothing needs later."""
+    left, left_labels = _summed(left, left_labels, needed | set(right_labels))
+    right, right_labels = _summed(right, right_labels, needed | set(left_labels))
+    shared = [label for label in left_labels if label in right_labels]
+    batch = [label for label in shared if label in needed]
+    inner = [label for label in shared if label not in needed]
+    rows = [label for label in left_labels if label not in shared]
+    columns = [label for label in right_labels if label not in shared]
+    a = transpose(left, [left_labels.index(label) for label in batch + rows + inner])
+    b = transpose(right, [right_labels.index(label) for label in batch + inner + columns])
+    batch_sizes = list(a.shape[: len(batch)])
+    row_sizes = list(a.shape[len(batch) : len(batch) + len(rows)])
+    column_sizes = list(b.shape[len(batch) + len(inner) :])
+    labels = batch + rows + columns
+    if not inner:
+        return reshape(a, batch_sizes + row_sizes + [1] * len(columns)) * reshape(
+            b, batch_sizes + [1] * len(rows) + column_sizes
+        ), labels
+    if len(right_labels) == 1:
+        return _product("einsum", a, b), labels
+    count = size_of(b.shape[len(batch) : len(batch) + len(inner)])
+    product = _product(
+        "einsum",
+        reshape(a, batch_sizes + [size_of(row_sizes), count]),
+        reshape(b, batch_sizes + [count, size_of(column_sizes)]),
+    )
+    return reshape(product, batch_sizes + row_sizes + column_sizes), labels
