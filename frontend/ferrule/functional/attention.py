@@ -16,7 +16,7 @@ from .reduce import mean as mean_of
 from .reduce import sum as sum_of
 from .shape import broadcast_to, concat, expand_dims, reshape, transpose
 
-__all__ = ["attention", "multi_head_attention", "scaled_dot_product_attention"]
+__all__ = ["attention", "attention_with_weights", "multi_head_attention", "scaled_dot_product_attention"]
 
 
 def scaled_dot_product_attention(
@@ -47,6 +47,14 @@ def scaled_dot_product_attention(
 def attention(query, key, value, mask=None, *, is_causal=False, scale=None, enable_gqa=False):
     """`scaled_dot_product_attention` without dropout."""
     return _attend("attention", query, key, value, mask, 0.0, is_causal, scale, enable_gqa)[0]
+
+
+def attention_with_weights(
+    query, key, value, mask=None, *, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False
+):
+    """`scaled_dot_product_attention` and its weights (..., heads, L, S), as they are before dropout."""
+    op = "attention_with_weights"
+    return _attend(op, query, key, value, mask, dropout_p, is_causal, scale, enable_gqa)
 
 
 def _attend(op, query, key, value, mask, dropout, is_causal, scale, grouped):
