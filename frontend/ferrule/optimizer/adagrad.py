@@ -30,16 +30,16 @@ class Adagrad(Optimizer):
 
     def _updates(self, param_group):
         lr, eps, decay = param_group["lr"], param_group["eps"], param_group["weight_decay"]
-        for param, grad in self._trained(param_group):
+        for param, value, grad in self._trained(param_group):
             if not is_zero(decay):
-                grad = grad + param * decay
+                grad = grad + value * decay
             step, total = self._state[param]["step"], self._state[param]["square_avg"]
             step.set_value(step + 1.0)
             total.set_value(total + grad * grad)
             rate = lr
             if not is_zero(param_group["lr_decay"]):
                 rate = lr / ((step - 1.0) * param_group["lr_decay"] + 1.0)
-            param.set_value(param - (grad / sqrt(total + eps)) * rate)
+            param.set_value(value - (grad / sqrt(total + eps)) * rate)
 
 
 class Adadelta(Optimizer):
@@ -69,11 +69,11 @@ class Adadelta(Optimizer):
 
     def _updates(self, param_group):
         lr, rho, eps, decay = (param_group[name] for name in ("lr", "rho", "eps", "weight_decay"))
-        for param, grad in self._trained(param_group):
+        for param, value, grad in self._trained(param_group):
             if not is_zero(decay):
-                grad = grad + param * decay
+                grad = grad + value * decay
             square, steps = self._state[param]["square_avg"], self._state[param]["acc_delta"]
             square.set_value(square * rho + (grad * grad) * (1.0 - rho))
             delta = sqrt(steps + eps) / sqrt(square + eps) * grad
-            param.set_value(param - delta * lr)
+            param.set_value(value - delta * lr)
             steps.set_value(steps * rho + (delta * delta) * (1.0 - rho))

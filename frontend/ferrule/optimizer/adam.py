@@ -52,18 +52,17 @@ class Adam(Optimizer):
     def _updates(self, param_group):
         lr, eps, decay = param_group["lr"], param_group["eps"], param_group["weight_decay"]
         beta1, beta2 = param_group["betas"]
-        for param, grad in self._trained(param_group):
+        for param, value, grad in self._trained(param_group):
             if not is_zero(decay) and not self._decoupled:
-                grad = grad + param * decay
+                grad = grad + value * decay
             states = self._state[param]
             step, mean, square = states["step"], states["exp_avg"], states["exp_avg_sq"]
             step.set_value(step + 1.0)
             mean.set_value(mean * beta1 + grad * (1.0 - beta1))
             square.set_value(square * beta2 + (grad * grad) * (1.0 - beta2))
             delta = (mean / correction(beta1, step)) / (sqrt(square / correction(beta2, step)) + eps)
-            value = param
             if not is_zero(decay) and self._decoupled:
-                value = value - param * decay * lr
+                value = value - value * decay * lr
             param.set_value(value - delta * lr)
 
 

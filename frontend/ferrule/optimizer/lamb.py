@@ -41,10 +41,10 @@ class LAMB(Optimizer):
             self._add_state(param, "step", initializer=0.0)
 
     def _updates(self, param_group):
-        for param, grad in self._trained(param_group):
-            param.set_value(self._updated(param_group, param, grad, self._state[param]))
+        for param, value, grad in self._trained(param_group):
+            param.set_value(self._updated(param_group, value, grad, self._state[param]))
 
-    def _updated(self, param_group, param, grad, states):
+    def _updated(self, param_group, value, grad, states):
         """The new value of a parameter; writes its states."""
         lr, eps, decay = param_group["lr"], param_group["eps"], param_group["weight_decay"]
         beta1, beta2 = param_group["betas"]
@@ -57,12 +57,12 @@ class LAMB(Optimizer):
         else:
             delta = mean / (sqrt(square) + eps)
         if not is_zero(decay):
-            delta = delta + param * decay
+            delta = delta + value * decay
         if self.always_adapt or not is_zero(decay):
-            length, step_length = _length(param), _length(delta)
+            length, step_length = _length(value), _length(delta)
             # Both are 0 or more, so that their product is 0 (or NaN) where one of them is.
             delta = delta * where(length * step_length > 0.0, length / step_length, 1.0)
-        return param - delta * lr
+        return value - delta * lr
 
 
 class LAMBFp16(LAMB):
@@ -75,12 +75,12 @@ class LAMBFp16(LAMB):
                 self._add_state(param, "param_fp32", initializer=param.astype("float32"))
 
     def _updates(self, param_group):
-        for param, grad in self._trained(param_group):
+        for param, _, grad in self._trained(param_group):
             states = self._state[param]
-            wide = states.get("param_fp32", param)
-            wide.set_value(self._updated(param_group, wide, grad.astype(wide.dtype), states))
-            if wide is not param:
-                param.set_value(wide.astype(param.dtype))
+            exact = states.get("param_fp32", param)
+            exact.set_value(self._updated(param_group, exact, grad, states))
+            if exact is not param:
+                param.set_value(exact)
 
 
 class LARS(Optimizer):
@@ -123,10 +123,10 @@ class LARS(Optimizer):
 
     def _updates(self, param_group):
         lr, momentum, decay = param_group["lr"], param_group["momentum"], param_group["weight_decay"]
-        for param, grad in self._trained(param_group):
-            step = grad if is_zero(decay) else grad + param * decay
+        for param, value, grad in self._trained(param_group):
+            step = grad if is_zero(decay) else grad + value * decay
             if param_group["adapt"]:
-                length, steepness = _length(param), _length(grad)
+                length, steepness = _length(value), _length(grad)
                 size = steepness if is_zero(decay) else steepness + length * decay
                 ratio = length * param_group["trust_coefficient"] / (size + param_group["eps"])
                 step = step * where(length * steepness > 0.0, ratio, 1.0)
@@ -134,4 +134,4 @@ class LARS(Optimizer):
                 velocity = self._state[param]["momentum_buffer"]
                 velocity.set_value(velocity * momentum + step)
                 step = step + velocity * momentum if param_group["nesterov"] else velocity
-            param.set_value(param - step * lr)
+            param.set_value(value - step * lr)

@@ -31,8 +31,9 @@ class Lion(Optimizer):
     def _updates(self, param_group):
         lr, decay = param_group["lr"], param_group["weight_decay"]
         beta1, beta2 = param_group["betas"]
-        for param, grad in self._trained(param_group):
+        for param, value, grad in self._trained(param_group):
             mean = self._state[param]["exp_avg"]
-            value = param if is_zero(decay) else param - param * decay * lr
+            if not is_zero(decay):
+                value = value - value * decay * lr
             param.set_value(value - sign(mean * beta1 + grad * (1.0 - beta1)) * lr)
             mean.set_value(mean * beta2 + grad * (1.0 - beta2))

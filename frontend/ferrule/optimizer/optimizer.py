@@ -91,11 +91,14 @@ class Optimizer:
         raise NotImplementedError(f"{type(self).__name__} does not define _updates")
 
     def _trained(self, param_group):
-        """(parameter, its gradient) of those of a group that are to be updated."""
+        """(parameter, its value, its gradient) of those of a group that are to be updated.
+
+        Value and gradient are float32 where the parameter is narrower; `set_value` rounds the new value once.
+        """
         for param in param_group["params"]:
             grad = param.grad
             if grad is not None and param.requires_grad:
-                yield param, grad
+                yield param, _wide(param), _wide(grad)
 
     def step(self):
         """Updates every parameter that has a gradient; returns self, for ``opt.step().clear_grad()``."""
@@ -219,6 +222,10 @@ class _Trainable:
             self._seen = seen
             self._mask = sum(1 << i for i, param in enumerate(self._params) if param.requires_grad)
         return self._mask
+
+
+def _wide(tensor):
+    return tensor if tensor.dtype in ("float32", "float64") else tensor.astype("float32")
 
 
 def _bare(param):

@@ -39,9 +39,9 @@ class RMSprop(Optimizer):
     def _updates(self, param_group):
         lr, alpha, eps = param_group["lr"], param_group["alpha"], param_group["eps"]
         decay, momentum = param_group["weight_decay"], param_group["momentum"]
-        for param, grad in self._trained(param_group):
+        for param, value, grad in self._trained(param_group):
             if not is_zero(decay):
-                grad = grad + param * decay
+                grad = grad + value * decay
             states = self._state[param]
             square = states["square_avg"]
             square.set_value(square * alpha + (grad * grad) * (1.0 - alpha))
@@ -55,4 +55,4 @@ class RMSprop(Optimizer):
                 velocity = states["momentum_buffer"]
                 velocity.set_value(velocity * momentum + delta)
                 delta = velocity
-            param.set_value(param - delta * lr)
+            param.set_value(value - delta * lr)

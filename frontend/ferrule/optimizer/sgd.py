@@ -31,13 +31,13 @@ class SGD(Optimizer):
 
     def _updates(self, param_group):
         lr, momentum, decay = param_group["lr"], param_group["momentum"], param_group["weight_decay"]
-        for param, grad in self._trained(param_group):
+        for param, value, grad in self._trained(param_group):
             if not is_zero(decay):
-                grad = grad + param * decay
+                grad = grad + value * decay
             if not is_zero(momentum):
                 velocity = self._state.get(param, {}).get("momentum_buffer")
                 if velocity is None:  # the momentum was 0 when the group was made
                     velocity = self._add_state(param, "momentum_buffer")
                 velocity.set_value(velocity * momentum + grad)
                 grad = grad + velocity * momentum if param_group["nesterov"] else velocity
-            param.set_value(param - grad * lr)
+            param.set_value(value - grad * lr)
