@@ -2,7 +2,10 @@
 
 #include "codegen/emit/EntryEmitter.h"
 
+#include "ir/dims/DimConstraints.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 #include <set>
 
@@ -43,15 +46,16 @@ public:
     entry.name = plan.getSymName().str();
     entry.signature = plan.getSignature().str();
     emitDims();
+    emitDimsBelow(plan.getBody().front());
     entry.inputs = describe(plan.getInputNames(), plan.getInputTypes());
     entry.outputs = describe(plan.getOutputNames(), plan.getOutputTypes());
     emitEqualities();
-    for (plan::BufferOp buffer : plan.getBuffers())
-      emitBuffer(buffer);
-    emitInstructions();
+    emitBlock(plan.getBody().front());
+    entry.assigned_variables.assign(assigned.begin(), assigned.end());
     if (!unboundDim.empty())
       return plan.emitError() << "entry " << entry.name << ": the dim " << unboundDim
-                              << " is not in the shape of any input, so a run cannot know its value";
+                              << " is not in the shape of any input, and no instruction gives it a value, so a run "
+                                 "cannot know it";
     entry.peak_bytes = plan.getPeakBytes();
     entry.lower_bound_bytes = plan.getLowerBoundBytes();
     entry.naive_bytes = plan.getNaiveBytes();
@@ -91,8 +95,34 @@ private:
   void emitDims() {
     for (Attribute attribute : plan.getDims()) {
       auto dim = cast<plan::DimAttr>(attribute);
-      dimNumbers[dim.getName().str()] = entry.dims.size();
-      entry.dims.push_back({dim.getName().str(), dim.getMin(), dim.getMax(), dim.getMultipleOf()});
+      addDim({dim.getName().str(), dim.getMin(), dim.getMax(), dim.getMultipleOf()});
+    }
+  }
+
+  void addDim(DimDescription dim) {
+    dimNumbers[dim.name] = entry.dims.size();
+    entry.dims.push_back(std::move(dim));
+  }
+
+  /// The dims that loops count and instructions read, behind those of the inputs, in the order of the walk.
+  void emitDimsBelow(Block &block) {
+    for (Operation *op : plan::getInstructions(block)) {
+      if (auto loop = dyn_cast<plan::LoopOp>(op)) {
+        std::optional<int64_t> count = loop.getStepCount().getConstant();
+        DimDescription dim;
+        dim.name = loop.getDim().str();
+        dim.min = 0;
+        dim.max = count ? std::max<int64_t>(*count - 1, 0) : ::ferrule::DimRange::unbounded;
+        dim.source = DimSource::kIteration;
+        addDim(std::move(dim));
+      }
+      if (auto bind = dyn_cast<plan::BindDimOp>(op)) {
+        plan::DimAttr dim = bind.getDim();
+        uint32_t limit = emitExpression(bind.getMost());
+        addDim({dim.getName().str(), dim.getMin(), dim.getMax(), dim.getMultipleOf(), DimSource::kInstruction, limit});
+      }
+      for (Region &region : op->getRegions())
+        emitDimsBelow(region.front());
     }
   }
 
@@ -132,7 +162,7 @@ private:
     llvm_unreachable("every storage is listed");
   }
 
-  void emitBuffer(plan::BufferOp buffer) {
+  void emitBuffer(plan::BufferOp buffer, uint32_t block) {
     BufferDescription description;
     description.storage = Storage(unsigned(buffer.getStorage()));
     description.index = getIndex(buffer);
@@ -143,37 +173,62 @@ private:
     description.end = buffer.getEnd();
     description.alias_group = buffer.getAliasGroup();
     description.debug_name = buffer.getName().str();
+    description.block = block;
     bufferNumbers[buffer] = entry.buffers.size();
     entry.buffers.push_back(description);
   }
 
-  void emitInstructions() {
-    BlockDescription block;
-    std::set<uint32_t> assigned;
-    uint32_t zero = emitExpression(DimExpr(0));
-    for (Operation *op : plan.getInstructions()) {
-      InstructionDescription instruction;
-      for (Value operand : op->getOperands())
-        instruction.operands.push_back({bufferNumbers.at(operand), zero});
-      instruction.location = locations.add(op->getLoc());
-      if (auto call = dyn_cast<plan::CallOp>(op)) {
-        instruction.kernel = numbers.kernels.lookup(call.getKernel());
-        instruction.output_count = call.getOutputs().size();
-        for (const DimExpr &dim : call.getDims()->getDims())
-          instruction.dims.push_back(emitExpression(dim));
-        instruction.tiles = emitExpression(call.getTiles()->getDims().front());
-      } else {
-        instruction.kind = InstructionDescription::Kind::kCopy;
-        instruction.output_count = 1;
-        instruction.byte_size = emitExpression(cast<plan::CopyOp>(op).getBytes());
-      }
-      for (Value output : op->getOperands().take_front(instruction.output_count))
-        if (plan::getBuffer(output).getStorage() == plan::Storage::Variable)
-          assigned.insert(getIndex(plan::getBuffer(output)));
-      block.instructions.push_back(std::move(instruction));
+  /// Buffers, then instructions. The blocks below an instruction take the next numbers when the walk meets it.
+  uint32_t emitBlock(Block &block) {
+    uint32_t number = entry.blocks.size();
+    entry.blocks.emplace_back();
+    for (plan::BufferOp buffer : block.getOps<plan::BufferOp>())
+      emitBuffer(buffer, number);
+    for (Operation *op : plan::getInstructions(block)) {
+      InstructionDescription instruction = emitInstruction(op);
+      for (Region &region : op->getRegions())
+        instruction.blocks.push_back(emitBlock(region.front()));
+      entry.blocks[number].instructions.push_back(std::move(instruction));
     }
-    entry.assigned_variables.assign(assigned.begin(), assigned.end());
-    entry.blocks.push_back(std::move(block));
+    return number;
+  }
+
+  InstructionDescription emitInstruction(Operation *op) {
+    InstructionDescription instruction;
+    for (Value operand : op->getOperands())
+      instruction.operands.push_back(
+          {bufferNumbers.at(plan::getBuffer(operand).getResult()), emitExpression(plan::getOffset(operand))});
+    instruction.location = locations.add(op->getLoc());
+    llvm::TypeSwitch<Operation *>(op)
+        .Case([&](plan::CallOp call) { emitCall(call, instruction); })
+        .Case([&](plan::CopyOp copy) {
+          instruction.kind = InstructionDescription::Kind::kCopy;
+          instruction.output_count = 1;
+          instruction.byte_size = emitExpression(copy.getBytes());
+        })
+        .Case([&](plan::IfOp) { instruction.kind = InstructionDescription::Kind::kIf; })
+        .Case([&](plan::WhileOp) { instruction.kind = InstructionDescription::Kind::kWhile; })
+        .Case([&](plan::LoopOp loop) {
+          instruction.kind = InstructionDescription::Kind::kLoop;
+          instruction.count = emitExpression(loop.getStepCount());
+          instruction.dim = dimNumbers.at(loop.getDim().str());
+        })
+        .Case([&](plan::BindDimOp bind) {
+          instruction.kind = InstructionDescription::Kind::kBindDim;
+          instruction.dim = dimNumbers.at(bind.getDim().getName().str());
+        });
+    for (Value output : op->getOperands().take_front(instruction.output_count))
+      if (plan::getBuffer(output).getStorage() == plan::Storage::Variable)
+        assigned.insert(getIndex(plan::getBuffer(output)));
+    return instruction;
+  }
+
+  void emitCall(plan::CallOp call, InstructionDescription &instruction) {
+    instruction.kernel = numbers.kernels.lookup(call.getKernel());
+    instruction.output_count = call.getOutputs().size();
+    for (const DimExpr &dim : call.getDims()->getDims())
+      instruction.dims.push_back(emitExpression(dim));
+    instruction.tiles = emitExpression(call.getTiles()->getDims().front());
   }
 
   plan::EntryOp plan;
@@ -181,6 +236,7 @@ private:
   LocationTable &locations;
   EntryDescription entry;
   DenseMap<Value, uint32_t> bufferNumbers;
+  std::set<uint32_t> assigned;
   std::string unboundDim;
   std::map<std::string, uint32_t> dimNumbers;
   std::map<std::tuple<ExpressionKind, uint32_t, uint32_t, int64_t>, uint32_t> expressionNumbers;

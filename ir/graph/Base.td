@@ -70,6 +70,8 @@ class GradientSpec<string kind_, string reason_, string body_, list<int> operand
 }
 class Gradient<string body, list<int> operands = [], list<int> results = []>
     : GradientSpec<"Rule", "", body, operands, results>;
+/// The gradient of what the regions compute; the autodiff pass takes them apart.
+def RegionGradient : GradientSpec<"Regions", "", "", [], []>;
 def ZeroGradient : GradientSpec<"Zero", "", "", [], []>;
 class NonDifferentiable<string reason> : GradientSpec<"NonDifferentiable", reason, "", [], []>;
 

@@ -1,4 +1,4 @@
-#include "ir/graph/Dispatch.h"
+#include "ir/graph/ControlFlow.h"
 
 #include "ir/graph/Families.h"
 

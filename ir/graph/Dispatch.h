@@ -3,6 +3,13 @@
 
 #include "ir/graph/OpBase.h"
 
+namespace mlir::ferrule {
+/// The other parents of a yield.
+class IfOp;
+class ScanOp;
+class WhileOp;
+} // namespace mlir::ferrule
+
 #define GET_OP_CLASSES
 #include "ir/graph/Dispatch.h.inc"
 

@@ -25,11 +25,11 @@ def Ferrule_DispatchOp
 }
 
 def Ferrule_YieldOp
-    : Ferrule_Op<"yield", NonDifferentiable<"it ends a region">, "Expand", "0", [],
-                 [Pure, Terminator, HasParent<"DispatchOp">]> {
+    : Ferrule_Op<"yield", NonDifferentiable<"it ends a region">, "ControlFlow", "0", [],
+                 [Pure, Terminator, ParentOneOf<["DispatchOp", "IfOp", "ScanOp", "WhileOp"]>]> {
   let summary = "The results of a region";
   let arguments = (ins Variadic<Ferrule_Tensor>:$values);
-  let assemblyFormat = "operands attr-dict `:` type(operands)";
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }
 
 #endif // FERRULE_IR_GRAPH_DISPATCH_TD

@@ -6,6 +6,7 @@ namespace mlir::ferrule {
 
 class FerruleDialect;
 
+void registerControlFlowOps(FerruleDialect &dialect);
 void registerConvolutionOps(FerruleDialect &dialect);
 void registerCumulativeOps(FerruleDialect &dialect);
 void registerElementwiseOps(FerruleDialect &dialect);

@@ -1,4 +1,5 @@
 // All families, for the generated reference pages.
+include "ir/graph/ControlFlow.td"
 include "ir/graph/Convolution.td"
 include "ir/graph/Cumulative.td"
 include "ir/graph/Dispatch.td"

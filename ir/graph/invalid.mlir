@@ -95,3 +95,54 @@ func.func @missing() {
   %0 = ferrule.read @v : tensor<3xf32>
   return
 }
+
+// -----
+
+func.func @if_predicate(%p: tensor<1xi1>) {
+  // expected-error@+1 {{has a predicate of type 'tensor<1xi1>'; it must be a bool of rank 0}}
+  ferrule.if %p : tensor<1xi1> captures() {
+    ferrule.yield
+  } else {
+    ferrule.yield
+  }
+  return
+}
+
+// -----
+
+func.func @if_branches(%p: tensor<i1>, %x: tensor<4xf32>) {
+  // expected-error@+1 {{has a region `else` that yields () where ('tensor<4xf32>') is needed}}
+  %0 = ferrule.if %p : tensor<i1> captures(%x : tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    ferrule.yield %a : tensor<4xf32>
+  } else {
+  ^bb0(%a: tensor<4xf32>):
+    ferrule.yield
+  }
+  return
+}
+
+// -----
+
+func.func @scan_length(%x: tensor<5xf32>) {
+  // expected-error@+1 {{runs over float32[5], whose first size must be the length 4}}
+  ferrule.scan inits() xs(%x : tensor<5xf32>) captures() attributes {length = #ferrule.dims<[4]>} {
+  ^bb0(%a: tensor<f32>):
+    ferrule.yield
+  }
+  return
+}
+
+// -----
+
+func.func @while_condition(%x: tensor<f32>) {
+  // expected-error@+1 {{has a region `condition` that yields ('tensor<f32>') where ('tensor<i1>') is needed}}
+  %0 = ferrule.while inits(%x : tensor<f32>) captures() -> tensor<f32> condition {
+  ^bb0(%a: tensor<f32>):
+    ferrule.yield %a : tensor<f32>
+  } body {
+  ^bb0(%a: tensor<f32>):
+    ferrule.yield %a : tensor<f32>
+  }
+  return
+}

@@ -39,3 +39,41 @@ func.func @reshape(%x: tensor<?x1x28x28xf32, #ferrule.dims<[batch, 1, 28, 28]>>)
   %y = ferrule.reshape %x {shape = #ferrule.dims<[batch, 784]>} : (tensor<?x1x28x28xf32, #ferrule.dims<[batch, 1, 28, 28]>>) -> tensor<?x784xf32, #ferrule.dims<[batch, 784]>>
   return
 }
+
+// CHECK-LABEL: func.func @control_flow
+func.func @control_flow(%x: tensor<?x4xf32, #ferrule.dims<[batch, 4]>>, %p: tensor<i1>, %w: tensor<4xf32>)
+    -> (tensor<4xf32>, tensor<?x4xf32, #ferrule.dims<[batch, 4]>>, tensor<4xf32>) {
+  // CHECK: ferrule.scan inits(%{{.*}} : tensor<4xf32>) xs(%{{.*}} : tensor<?x4xf32, #ferrule.dims<[batch, 4]>>)
+  // CHECK-SAME: captures(%{{.*}} : tensor<4xf32>) attributes {length = #ferrule.dims<[batch]>, reverse = true}
+  %last, %all = ferrule.scan inits(%w : tensor<4xf32>) xs(%x : tensor<?x4xf32, #ferrule.dims<[batch, 4]>>)
+      captures(%w : tensor<4xf32>) attributes {length = #ferrule.dims<[batch]>, reverse = true}
+      -> tensor<4xf32>, tensor<?x4xf32, #ferrule.dims<[batch, 4]>> {
+  ^bb0(%carry: tensor<4xf32>, %slice: tensor<4xf32>, %weight: tensor<4xf32>):
+    %0 = ferrule.mul %slice, %weight : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %1 = ferrule.add %carry, %0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    ferrule.yield %1, %0 : tensor<4xf32>, tensor<4xf32>
+  }
+  // CHECK: ferrule.if %{{.*}} : tensor<i1> captures(%{{.*}} : tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK: } else {
+  %chosen = ferrule.if %p : tensor<i1> captures(%last : tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %0 = ferrule.neg %a : (tensor<4xf32>) -> tensor<4xf32>
+    ferrule.yield %0 : tensor<4xf32>
+  } else {
+  ^bb0(%a: tensor<4xf32>):
+    ferrule.yield %a : tensor<4xf32>
+  }
+  // CHECK: ferrule.while inits(%{{.*}} : tensor<i1>, tensor<4xf32>) captures() attributes {max_steps = #ferrule.dims<[batch]>}
+  // CHECK: condition {
+  // CHECK: } body {
+  %done, %end = ferrule.while inits(%p, %chosen : tensor<i1>, tensor<4xf32>) captures()
+      attributes {max_steps = #ferrule.dims<[batch]>} -> tensor<i1>, tensor<4xf32> condition {
+  ^bb0(%a: tensor<i1>, %b: tensor<4xf32>):
+    ferrule.yield %a : tensor<i1>
+  } body {
+  ^bb0(%a: tensor<i1>, %b: tensor<4xf32>):
+    %0 = ferrule.logical_not %a : (tensor<i1>) -> tensor<i1>
+    ferrule.yield %0, %b : tensor<i1>, tensor<4xf32>
+  }
+  return %last, %all, %end : tensor<4xf32>, tensor<?x4xf32, #ferrule.dims<[batch, 4]>>, tensor<4xf32>
+}

@@ -38,6 +38,8 @@ llvm::StringRef mlir::ferrule::stringify(LoweringKind kind) {
     return "library";
   case LoweringKind::State:
     return "state";
+  case LoweringKind::ControlFlow:
+    return "control_flow";
   case LoweringKind::Expand:
     return "expand";
   }

@@ -14,6 +14,7 @@ class GraphBuilder;
 
 enum class GradientKind {
   Rule,             ///< buildGradient computes it.
+  Regions,          ///< That of the ops in its regions (branches and loops).
   Zero,             ///< The derivative is zero wherever it exists (floor, sign) or by request (stop_gradient).
   NonDifferentiable ///< Refused, with a reason.
 };
@@ -36,6 +37,7 @@ enum class LoweringKind {
   Panels,                  ///< Packs, unpacks or transposes weight panels.
   Library,                 ///< One kernel function computes the whole op: LibraryOpInterface.
   State,                   ///< variable, read, assign.
+  ControlFlow,             ///< Runs its regions, or ends one.
   Expand                   ///< Never reaches code generation: a pass replaces it by other ops.
 };
 llvm::StringRef stringify(LoweringKind kind);

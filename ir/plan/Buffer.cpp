@@ -68,7 +68,7 @@ static LogicalResult verifyInArena(BufferOp buffer, ArenaOp arena) {
 }
 
 LogicalResult BufferOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto entry = cast<EntryOp>((*this)->getParentOp());
+  auto entry = (*this)->getParentOfType<EntryOp>();
   if (getStorage() == Storage::Input)
     return verifyTensor(*this, entry.getInputTypes());
   if (getStorage() == Storage::Output)
@@ -89,6 +89,37 @@ LogicalResult BufferOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError("has ") << getBytes().str() << " bytes but " << getSymbolAttr() << " has "
                                << getByteCount(type).str();
   return success();
+}
+
+LogicalResult ViewOp::verify() {
+  if (getOffset().getDims().size() != 1 || getSize().getDims().size() != 1)
+    return emitOpError("has ") << getOffset().getDims().size() << " offsets and " << getSize().getDims().size()
+                               << " sizes; each is one expression";
+  if (getBuffer().getDefiningOp<ViewOp>())
+    return emitOpError("is a view of a view");
+  BufferOp buffer = plan::getBuffer(getBuffer());
+  std::optional<int64_t> offset = plan::getOffset(getResult()).getConstant(), size = getBytes(getResult()).getConstant();
+  std::optional<int64_t> whole = buffer.getBytes().getConstant();
+  if (offset && size && whole && (*offset < 0 || *offset + *size > *whole))
+    return emitOpError("takes ") << *size << " bytes from byte " << *offset << " on of the buffer \""
+                                 << buffer.getName() << "\", which has " << *whole;
+  return success();
+}
+
+BufferOp mlir::ferrule::plan::getBuffer(Value operand) {
+  if (auto view = operand.getDefiningOp<ViewOp>())
+    operand = view.getBuffer();
+  return operand.getDefiningOp<BufferOp>();
+}
+
+DimExpr mlir::ferrule::plan::getOffset(Value operand) {
+  auto view = operand.getDefiningOp<ViewOp>();
+  return view ? view.getOffset().getDims().front() : DimExpr(0);
+}
+
+DimExpr mlir::ferrule::plan::getBytes(Value operand) {
+  auto view = operand.getDefiningOp<ViewOp>();
+  return view ? view.getSize().getDims().front() : plan::getBuffer(operand).getBytes();
 }
 
 bool BufferOp::overlaps(BufferOp other) {

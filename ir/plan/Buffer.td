@@ -22,15 +22,17 @@ def FerrulePlan_ConstantOp : FerrulePlan_Op<"constant", [Symbol]> {
 }
 
 def FerrulePlan_BufferOp
-    : FerrulePlan_Op<"buffer", [HasParent<"EntryOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    : FerrulePlan_Op<"buffer", [FerrulePlan_InBlock, DeclareOpInterfaceMethods<SymbolUserOpInterface>,
                                 DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
-  let summary = "A buffer of an entry, and its place";
+  let summary = "A buffer of a block, and its place";
   let description = [{
     `storage` says where it is: `arena`, `variable` and `constant` name an op of the module, `input` and `output` have
     the number of the entry's argument or result. `size` is its bytes for the dims of a call, one expression;
-    `planned_size` the most that this can be. `begin` to `end` are the first and last instruction that touch it (0 to 0
-    if none does). In the arena it lies at `offset`. Arena buffers that are live at the same time share bytes only if
-    they have the same `alias_group` above zero: a call then writes a result over an operand that dies there.
+    `planned_size` the most that this can be. `begin` to `end` are the first and last instruction of its block that
+    touch it (0 to 0 if none does); what a deeper block does is done by the branch or loop around it. In the arena it
+    lies at `offset`. Arena buffers of one block that are live at the same time share bytes only if they have the same
+    `alias_group` above zero: a call then writes a result over an operand that dies there. All buffers of a branch or
+    loop are live together with what is live at that instruction; those of its two blocks never with each other.
   }];
   let arguments = (ins FerrulePlan_Storage:$storage, OptionalAttr<FlatSymbolRefAttr>:$symbol,
                        OptionalAttr<I64Attr>:$number, DefaultValuedAttr<I64Attr, "0">:$offset, Ferrule_DimsAttr:$size,
@@ -45,6 +47,18 @@ def FerrulePlan_BufferOp
     /// Whether both are in the same arena and have a byte in common, at their planned sizes.
     bool overlaps(BufferOp other);
   }];
+}
+
+def FerrulePlan_ViewOp : FerrulePlan_Op<"view", [FerrulePlan_InBlock]> {
+  let summary = "A part of a buffer, as an operand";
+  let description = [{
+    `size` bytes from byte `offset` on, one expression each. In a loop both may use its dim: this is how a step finds
+    its slice.
+  }];
+  let arguments = (ins FerrulePlan_Buffer:$buffer, Ferrule_DimsAttr:$offset, Ferrule_DimsAttr:$size);
+  let results = (outs FerrulePlan_Buffer:$result);
+  let assemblyFormat = "$buffer `offset` $offset `size` $size attr-dict";
+  let hasVerifier = 1;
 }
 
 #endif // FERRULE_IR_PLAN_BUFFER_TD

@@ -53,15 +53,9 @@ void mlir::ferrule::plan::registerEntryOps(FerrulePlanDialect &dialect) {
 // entry
 //===------------------------------------------------------------------------------------------------------------===//
 
-SmallVector<Operation *> EntryOp::getInstructions() {
-  SmallVector<Operation *> instructions;
-  for (Operation &op : getBody().front())
-    if (!isa<BufferOp>(op))
-      instructions.push_back(&op);
-  return instructions;
-}
+SmallVector<Operation *> EntryOp::getInstructions() { return plan::getInstructions(getBody().front()); }
 
-/// Every dim that sizes something is bound by an input.
+/// Every dim that sizes something is bound by an input, by a loop around or by an instruction before.
 static LogicalResult verifyDims(EntryOp entry, Operation *op, ArrayRef<DimExpr> sizes,
                                 const std::set<std::string> &known) {
   std::set<std::string> names;
@@ -74,6 +68,12 @@ static LogicalResult verifyDims(EntryOp entry, Operation *op, ArrayRef<DimExpr> 
   return success();
 }
 
+/// What instructions of `block` itself bind.
+static void addBoundDims(Block &block, std::set<std::string> &known) {
+  for (BindDimOp bind : block.getOps<BindDimOp>())
+    known.insert(bind.getDim().getName().str());
+}
+
 LogicalResult EntryOp::verify() {
   if (getInputNames().size() != getInputTypes().size() || getOutputNames().size() != getOutputTypes().size())
     return emitOpError("has not one name for each type of its inputs and outputs");
@@ -81,7 +81,7 @@ LogicalResult EntryOp::verify() {
   for (Attribute dim : getDims())
     if (!known.insert(cast<DimAttr>(dim).getName().str()).second)
       return emitOpError("has the dim ") << cast<DimAttr>(dim).getName() << " twice";
-  for (ArrayAttr types : {getInputTypes(), getOutputTypes()})
+  auto verifyTypes = [&](ArrayAttr types) -> LogicalResult {
     for (Attribute attribute : types) {
       auto type = dyn_cast<RankedTensorType>(cast<TypeAttr>(attribute).getValue());
       if (!type || !hasDims(type))
@@ -89,6 +89,13 @@ LogicalResult EntryOp::verify() {
       if (failed(verifyDims(*this, *this, mlir::ferrule::getDims(type), known)))
         return failure();
     }
+    return success();
+  };
+  if (failed(verifyTypes(getInputTypes())))
+    return failure();
+  addBoundDims(getBody().front(), known);
+  if (failed(verifyTypes(getOutputTypes())))
+    return failure();
   for (Attribute equality : getEqualities()) {
     ArrayRef<DimExpr> sides = cast<DimsAttr>(equality).getDims();
     if (sides.size() != 2)
@@ -102,31 +109,62 @@ LogicalResult EntryOp::verify() {
   return success();
 }
 
-/// Only buffers and instructions; each dim known; each use of a buffer while it is live.
+/// A dim that a block makes known has a name of its own.
+static LogicalResult addDim(Operation *op, StringRef name, std::set<std::string> &known) {
+  if (!known.insert(name.str()).second)
+    return op->emitOpError("makes known the dim ") << name << ", which is known already";
+  return success();
+}
+
+/// A buffer is used while it is live, by the instruction of its own block in which the use lies.
+static LogicalResult verifyLive(Operation *op, Value operand, DenseMap<Operation *, uint64_t> &numbers) {
+  BufferOp buffer = getBuffer(operand);
+  uint64_t time = numbers.lookup(getInstructionIn(buffer->getBlock(), op));
+  if (time < buffer.getBegin() || time > buffer.getEnd())
+    return op->emitOpError("is instruction ")
+           << time << " and uses the buffer \"" << buffer.getName() << "\", which is live from " << buffer.getBegin()
+           << " to " << buffer.getEnd();
+  return success();
+}
+
+/// Only buffers, views and instructions; each dim known; each use of a buffer while it is live. A buffer's size may use
+/// a dim that its block binds further down: what computes the buffer may be what finds out the dim.
+static LogicalResult verifyBlock(EntryOp entry, Block &block, std::set<std::string> known,
+                                 DenseMap<Operation *, uint64_t> &numbers) {
+  uint64_t time = 0;
+  std::set<std::string> later = known;
+  addBoundDims(block, later);
+  for (Operation &op : block) {
+    if (!isa<BufferOp, ViewOp, CallOp, CopyOp, BindDimOp>(op) && !isControlFlow(&op))
+      return op.emitOpError("stands in a plan, which holds buffers and instructions only");
+    for (NamedAttribute attribute : op.getAttrs())
+      if (auto sizes = dyn_cast<DimsAttr>(attribute.getValue());
+          sizes && failed(verifyDims(entry, &op, sizes.getDims(), isa<BufferOp>(op) ? later : known)))
+        return failure();
+    if (isa<BufferOp, ViewOp>(op))
+      continue;
+    numbers[&op] = time++;
+    for (Value operand : op.getOperands())
+      if (failed(verifyLive(&op, operand, numbers)))
+        return failure();
+    if (auto bind = dyn_cast<BindDimOp>(op); bind && failed(addDim(&op, bind.getDim().getName(), known)))
+      return failure();
+    std::set<std::string> inner = known;
+    if (auto loop = dyn_cast<LoopOp>(op); loop && failed(addDim(&op, loop.getDim(), inner)))
+      return failure();
+    for (Region &region : op.getRegions())
+      if (failed(verifyBlock(entry, region.front(), inner, numbers)))
+        return failure();
+  }
+  return success();
+}
+
 LogicalResult EntryOp::verifyRegions() {
   std::set<std::string> known;
   for (Attribute dim : getDims())
     known.insert(cast<DimAttr>(dim).getName().str());
-  uint64_t time = 0;
-  for (Operation &op : getBody().front()) {
-    if (!isa<BufferOp, CallOp, CopyOp>(op))
-      return op.emitOpError("stands in a plan, which holds buffers, calls and copies only");
-    for (NamedAttribute attribute : op.getAttrs())
-      if (auto sizes = dyn_cast<DimsAttr>(attribute.getValue());
-          sizes && failed(verifyDims(*this, &op, sizes.getDims(), known)))
-        return failure();
-    if (isa<BufferOp>(op))
-      continue;
-    for (Value operand : op.getOperands()) {
-      BufferOp buffer = getBuffer(operand);
-      if (time < buffer.getBegin() || time > buffer.getEnd())
-        return op.emitOpError("is instruction ")
-               << time << " and uses the buffer \"" << buffer.getName() << "\", which is live from "
-               << buffer.getBegin() << " to " << buffer.getEnd();
-    }
-    ++time;
-  }
-  return success();
+  DenseMap<Operation *, uint64_t> numbers;
+  return verifyBlock(*this, getBody().front(), known, numbers);
 }
 
 //===------------------------------------------------------------------------------------------------------------===//

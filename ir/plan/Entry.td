@@ -28,8 +28,9 @@ def FerrulePlan_EntryOp : FerrulePlan_Op<"entry", [Symbol, IsolatedFromAbove, Si
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
+    /// Those of the entry's own block.
     auto getBuffers() { return getBody().front().getOps<BufferOp>(); }
-    /// The calls and copies, instruction 0 first.
+    /// The instructions of the entry's own block, number 0 first.
     ::llvm::SmallVector<::mlir::Operation *> getInstructions();
   }];
 }

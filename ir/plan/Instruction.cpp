@@ -36,7 +36,7 @@ LogicalResult CallOp::verify() {
 /// be written differently; they are not compared.
 static LogicalResult verifyOperand(CallOp call, Value buffer, Type type) {
   std::optional<int64_t> expected = getByteCount(cast<RankedTensorType>(type)).getConstant();
-  std::optional<int64_t> bytes = getBuffer(buffer).getBytes().getConstant();
+  std::optional<int64_t> bytes = plan::getBytes(buffer).getConstant();
   if (expected && bytes && *expected != *bytes)
     return call.emitOpError("passes the buffer \"") << getBuffer(buffer).getName() << "\" of " << *bytes
                                                     << " bytes where " << call.getKernelAttr() << " has " << type;

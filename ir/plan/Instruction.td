@@ -5,7 +5,7 @@
 include "ir/plan/PlanBase.td"
 
 def FerrulePlan_CallOp
-    : FerrulePlan_Op<"call", [HasParent<"EntryOp">, AttrSizedOperandSegments,
+    : FerrulePlan_Op<"call", [FerrulePlan_InBlock, AttrSizedOperandSegments,
                               DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "One launch of a kernel";
   let description = [{
@@ -22,7 +22,7 @@ def FerrulePlan_CallOp
   let hasVerifier = 1;
 }
 
-def FerrulePlan_CopyOp : FerrulePlan_Op<"copy", [HasParent<"EntryOp">]> {
+def FerrulePlan_CopyOp : FerrulePlan_Op<"copy", [FerrulePlan_InBlock]> {
   let summary = "Copies the first `size` bytes of a buffer to another";
   let arguments = (ins FerrulePlan_Buffer:$target, FerrulePlan_Buffer:$source, Ferrule_DimsAttr:$size);
   let assemblyFormat = "$target `from` $source `size` $size attr-dict";

@@ -20,7 +20,8 @@ def FerrulePlan_Dialect : Dialect {
     copies on them. The module also holds the program's arenas, its constants, its kernels, and the variables of the
     graph dialect.
 
-    Instructions of an entry are numbered from 0 in block order; buffers are declarations and have no number.
+    Instructions of a block are numbered from 0 in block order; buffers and views are declarations and have no number.
+    A branch or loop is one instruction, whose blocks have numbers of their own.
 
     ```mlir
     ferrule_plan.arena @arena size 256 align 64
@@ -76,6 +77,9 @@ def FerrulePlan_DimAttr : AttrDef<FerrulePlan_Dialect, "Dim"> {
 }
 def FerrulePlan_DimArrayAttr : TypedArrayAttrBase<FerrulePlan_DimAttr, "dims of an entry">;
 def FerrulePlan_EqualityArrayAttr : TypedArrayAttrBase<Ferrule_DimsAttr, "pairs of equal sizes">;
+
+/// Where buffers and instructions stand.
+def FerrulePlan_InBlock : ParentOneOf<["EntryOp", "IfOp", "WhileOp", "LoopOp"]>;
 
 class FerrulePlan_Op<string mnemonic, list<Trait> traits = []> : Op<FerrulePlan_Dialect, mnemonic, traits>;
 

@@ -38,6 +38,7 @@ void FerrulePlanDialect::initialize() {
 #include "ir/plan/PlanAttributes.cpp.inc"
       >();
   registerBufferOps(*this);
+  registerControlFlowOps(*this);
   registerInstructionOps(*this);
   registerEntryOps(*this);
 }

@@ -12,8 +12,11 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 
 namespace mlir::ferrule::plan {
-/// The parent that buffers and instructions name.
+/// The parents that buffers and instructions name.
 class EntryOp;
+class IfOp;
+class LoopOp;
+class WhileOp;
 } // namespace mlir::ferrule::plan
 
 #define GET_OP_CLASSES
@@ -23,17 +26,34 @@ class EntryOp;
 #include "ir/plan/Instruction.h.inc"
 
 #define GET_OP_CLASSES
+#include "ir/plan/ControlFlow.h.inc"
+
+#define GET_OP_CLASSES
 #include "ir/plan/Entry.h.inc"
 
 namespace mlir::ferrule::plan {
 
 // One a family; FerrulePlanDialect::initialize calls them.
 void registerBufferOps(FerrulePlanDialect &dialect);
+void registerControlFlowOps(FerrulePlanDialect &dialect);
 void registerInstructionOps(FerrulePlanDialect &dialect);
 void registerEntryOps(FerrulePlanDialect &dialect);
 
-/// The buffer op that makes a value of the type !ferrule_plan.buffer; no other op does.
-inline BufferOp getBuffer(Value value) { return value.getDefiningOp<BufferOp>(); }
+/// The buffer in which the bytes of an operand lie; looks through views.
+BufferOp getBuffer(Value operand);
+
+/// Where in that buffer they begin, and how many they are.
+DimExpr getOffset(Value operand);
+DimExpr getBytes(Value operand);
+
+/// The instructions of a block, number 0 first.
+SmallVector<Operation *> getInstructions(Block &block);
+
+/// Whether the op is a branch or loop.
+bool isControlFlow(Operation *op);
+
+/// The instruction of `block` that is `op` or has it in one of its blocks; null if there is none.
+Operation *getInstructionIn(Block *block, Operation *op);
 
 } // namespace mlir::ferrule::plan
 

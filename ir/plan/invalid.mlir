@@ -153,3 +153,44 @@ ferrule_plan.kernel @exp.0(%x: tensor<4xf32>, %y: tensor<4xf32>) {
     ferrule.yield %1 : tensor<4xf32>
   }
 }
+
+// -----
+
+ferrule_plan.entry @view("x" : tensor<4xf32>) -> () peak 0 lower_bound 0 naive 0 {
+  %x = ferrule_plan.buffer input 0 size <[16]> planned 16 live 0 to 0 "x"
+  // expected-error@+1 {{takes 8 bytes from byte 12 on of the buffer "x", which has 16}}
+  %v = ferrule_plan.view %x offset <[12]> size <[8]>
+}
+
+// -----
+
+ferrule_plan.entry @outside_loop("x" : tensor<4xf32>) -> () peak 0 lower_bound 0 naive 0 {
+  %x = ferrule_plan.buffer input 0 size <[16]> planned 16 live 0 to 0 "x"
+  ferrule_plan.loop count <[4]> dim "loop0" {
+  }
+  // expected-error@+1 {{the dim loop0 is not in the shape of any input}}
+  %v = ferrule_plan.view %x offset <[loop0 * 4]> size <[4]>
+}
+
+// -----
+
+ferrule_plan.entry @same_dim() -> () peak 0 lower_bound 0 naive 0 {
+  ferrule_plan.loop count <[4]> dim "loop0" {
+    // expected-error@+1 {{makes known the dim loop0, which is known already}}
+    ferrule_plan.loop count <[4]> dim "loop0" {
+    }
+  }
+}
+
+// -----
+
+// The use in the deeper block is at instruction 1 of the buffer's own.
+ferrule_plan.entry @inside_not_live("x" : tensor<4xf32>) -> ("y" : tensor<4xf32>) peak 0 lower_bound 0 naive 0 {
+  %x = ferrule_plan.buffer input 0 size <[16]> planned 16 live 0 to 0 "x"
+  %y = ferrule_plan.buffer output 0 size <[16]> planned 16 live 0 to 1 "y"
+  ferrule_plan.copy %y from %x size <[16]>
+  ferrule_plan.loop count <[4]> dim "loop0" {
+    // expected-error@+1 {{is instruction 1 and uses the buffer "x", which is live from 0 to 0}}
+    ferrule_plan.copy %y from %x size <[16]>
+  }
+}

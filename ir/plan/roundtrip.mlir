@@ -53,3 +53,50 @@ ferrule_plan.entry @main("x" : tensor<4xf32>, "rows" : tensor<?x3xf32, #ferrule.
   // CHECK: ferrule_plan.copy %[[OUT]] from %[[A]] size <[16]>
   ferrule_plan.copy %out from %a size <[16]>
 }
+
+// Branches and loops: buffers of deeper blocks, views that follow a loop's dim, a dim from a buffer.
+// CHECK: ferrule_plan.entry @control
+ferrule_plan.entry @control("x" : tensor<5x4xf32>, "p" : tensor<i1>, "n" : tensor<i64>) -> ("y" : tensor<5x4xf32>)
+    peak 128 lower_bound 64 naive 64 {
+  %x = ferrule_plan.buffer input 0 size <[80]> planned 80 live 0 to 0 "x"
+  %p = ferrule_plan.buffer input 1 size <[1]> planned 1 live 1 to 3 "p"
+  %n = ferrule_plan.buffer input 2 size <[8]> planned 8 live 2 to 2 "n"
+  %y = ferrule_plan.buffer output 0 size <[80]> planned 80 live 0 to 4 "y"
+  // CHECK: ferrule_plan.loop count <[5]> dim "loop0" {
+  ferrule_plan.loop count <[5]> dim "loop0" {
+    // CHECK-NEXT: %[[T:.*]] = ferrule_plan.buffer arena @arena offset 64 size <[16]> planned 16 live 0 to 1 "t"
+    %t = ferrule_plan.buffer arena @arena offset 64 size <[16]> planned 16 live 0 to 1 "t"
+    // CHECK-NEXT: %[[XT:.*]] = ferrule_plan.view %x offset <[loop0 * 16]> size <[16]>
+    %xt = ferrule_plan.view %x offset <[loop0 * 16]> size <[16]>
+    // CHECK-NEXT: %[[YT:.*]] = ferrule_plan.view %y offset <[64 - loop0 * 16]> size <[16]>
+    %yt = ferrule_plan.view %y offset <[64 - loop0 * 16]> size <[16]>
+    // CHECK-NEXT: ferrule_plan.call @add.0 outs(%[[T]]) ins(%[[XT]], %[[XT]])
+    ferrule_plan.call @add.0 outs(%t) ins(%xt, %xt)
+    // CHECK-NEXT: ferrule_plan.copy %[[YT]] from %[[T]] size <[16]>
+    ferrule_plan.copy %yt from %t size <[16]>
+  }
+  // CHECK: ferrule_plan.if %p {
+  // CHECK-NEXT: } else {
+  // CHECK: ferrule_plan.copy
+  // CHECK: }
+  ferrule_plan.if %p {
+  } else {
+    %head = ferrule_plan.view %y offset <[0]> size <[16]>
+    %tail = ferrule_plan.view %y offset <[64]> size <[16]>
+    ferrule_plan.copy %head from %tail size <[16]>
+  }
+  // CHECK: ferrule_plan.bind_dim <"count0", min = 0, max = 5, multiple_of = 1> at_most <[5]> from %n
+  ferrule_plan.bind_dim <"count0", min = 0, max = 5, multiple_of = 1> at_most <[5]> from %n
+  %q = ferrule_plan.buffer arena @arena offset 0 size <[1]> planned 1 live 3 to 3 "q"
+  // CHECK: ferrule_plan.while %{{.*}} condition {
+  // CHECK: } body {
+  ferrule_plan.while %q condition {
+    ferrule_plan.copy %q from %p size <[1]>
+  } body {
+    ferrule_plan.loop count <[count0]> dim "loop1" {
+    }
+  }
+  %z = ferrule_plan.view %y offset <[0]> size <[16]>
+  %v = ferrule_plan.buffer variable @w size <[16]> planned 16 live 4 to 4 "w"
+  ferrule_plan.copy %v from %z size <[16]>
+}
