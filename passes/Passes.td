@@ -38,6 +38,11 @@ def ExpandGradientsPass : Pass<"ferrule-expand-gradients", "::mlir::ModuleOp"> {
     in reverse order of recorded use, left to right; this order is part of the result's bits, hence no pass may merge
     ops before this one. An independent wrt gets zeros. An op without a gradient on the way is an error at its location.
 
+    A branch becomes a branch over the gradients of its regions, which compute the forward values again. A scan stacks
+    the carries of its steps; its gradient is a scan in the other direction, each step of which computes the forward step
+    again. The cotangents of what a scan captures add up over the steps, last step first, as if the loop was unrolled. A
+    while loop with `max_steps` becomes a scan of that many steps first, with a branch on "the condition still holds".
+
     ```mlir
     %y = ferrule.mul %x, %x : ...
     %g = ferrule.gradient %cost, %w, %x {...}      =>      %1 = ferrule.mul %w, %x : ...   // of operand 1
@@ -61,6 +66,22 @@ def DecomposeNormalizePass : Pass<"ferrule-decompose-normalize", "::mlir::Module
     =>
     %m, %v, %r = ferrule.moments %x {axes = [0, 2], eps = 1e-5}
     %y = fma((x - m) * r, w, b)                   // m, r, w and b broadcast; without bias a product instead
+    ```
+  }];
+  let dependentDialects = ["::mlir::ferrule::FerruleDialect"];
+}
+
+def BoundLoopsPass : Pass<"ferrule-bound-loops", "::mlir::ModuleOp"> {
+  let summary = "Makes the most steps of a while loop a part of its condition";
+  let description = [{
+    **Why.** The gradient of a loop needs to know its most steps; later passes know loops by their condition alone.
+
+    **Before.** Gradients are expanded. **After.** No `ferrule.while` has `max_steps`.
+
+    ```mlir
+    while (condition(c)) c = body(c), max_steps = n
+    =>
+    while (n0 < n && condition(c)) n0 = n0 + 1, c = body(c)
     ```
   }];
   let dependentDialects = ["::mlir::ferrule::FerruleDialect"];
@@ -109,7 +130,8 @@ def PrunePass : Pass<"ferrule-prune", "::mlir::ModuleOp"> {
     **Why.** Gradient rules build the gradient of every operand, and a traced function may compute what nobody asked
     for.
 
-    **After.** Every op's result reaches a return or an assign. An assign of a variable's own value is gone too, so that
+    **After.** Every op's result reaches a return or an assign. Branches and loops have lost the results that nobody
+    reads, carries that only carry themselves, and captures without a use. An assign of a variable's own value is gone too, so that
     the variable can stay shared and read-only.
 
     ```mlir
@@ -150,7 +172,8 @@ def LayoutPass : Pass<"ferrule-layout", "::mlir::ModuleOp"> {
 
     **After.** Convolutions and pooling are channels-last ops; products with a weight matrix are panel products; a
     variable that is a weight has a `layout`, and its reads and assigns have the physical type. The conversions between
-    the two worlds (`transpose`, `pack`, `unpack`) are explicit, and moved until they meet and vanish.
+    the two worlds (`transpose`, `pack`, `unpack`) are explicit, and moved until they meet and vanish. What every step of a
+    loop would compute alike is computed before the loop: above all the packing of weights.
 
     ```mlir
     %w = ferrule.read @w : tensor<32x16x3x3xf32>                %w = ferrule.read @w : tensor<2x144x16xf32>
@@ -168,7 +191,8 @@ def FusePass : Pass<"ferrule-fuse", "::mlir::ModuleOp"> {
   let description = [{
     **Why.** A value that is consumed while it is in a register costs no memory traffic.
 
-    **Before.** Layouts are chosen. **After.** Entries hold only read, assign, constant, reshape and `ferrule.dispatch`.
+    **Before.** Layouts are chosen. **After.** Entries hold only read, assign, constant, reshape, `ferrule.dispatch`, and
+    branches and loops, whose regions hold the same.
     A contraction has its epilogue in its dispatch, a reduction its producers, an optimizer update all its results.
     Every op still rounds by itself, so results are the same with `fuse=false`, where each op is its own dispatch.
   }];
@@ -193,7 +217,8 @@ def PlanMemoryPass : Pass<"ferrule-plan-memory", "::mlir::ModuleOp"> {
     **Why.** A run allocates nothing: where each value lies, what is written over what, and in which order kernels run,
     is decided here once, and can be read and checked before anything is compiled.
 
-    **Before.** Entries hold only read, assign, constant, reshape and dispatch, in the order in which they run.
+    **Before.** Entries hold only read, assign, constant, reshape, dispatch, branches and loops, in the order in which
+    they run.
     **After.** No function is left. Each is a `ferrule_plan.entry`; the module holds the arena, the constants and the
     kernels that they use, one kernel for equal dispatches.
 
@@ -201,7 +226,14 @@ def PlanMemoryPass : Pass<"ferrule-plan-memory", "::mlir::ModuleOp"> {
     later dispatch reads the old value, and this one reads it only element for element. What cannot be written in place
     is copied at the end; an old value that is returned, or assigned to another variable, is copied at the start. In the
     arena a result takes the bytes of an operand of its size that dies there and is read element for element (an alias
-    group). The rest is placed by runtime/memory/planner; sizes are the upper bounds of their expressions. The pass
+    group). The rest is placed by runtime/memory/planner; sizes are the upper bounds of their expressions.
+
+    A carry of a loop is treated as a variable is: it has one place, that of the loop's result, which the body updates,
+    in place where it may. Slices that a scan reads and stacks are views of whole buffers, captures are the buffers that
+    they capture. Inner blocks are planned first; what they need is one more buffer of the block around, live at the
+    branch or loop, and what the two regions of one op need is the same bytes.
+
+    The pass
     then runs each plan symbolically against the graph: every buffer that is read holds the value that is meant.
 
     ```mlir
@@ -226,7 +258,8 @@ def VerifyPlanPass : Pass<"ferrule-verify-plan", "::mlir::ModuleOp"> {
     generation.
 
     **After.** Of each entry: arena buffers that are live together share no bytes outside an alias group, and all end
-    before the peak (runtime/memory/planner/validator.h, which shares no code with the planner). Every buffer that an
+    before the peak (runtime/memory/planner/validator.h, which shares no code with the planner). The buffers of a deeper
+    block share none with what is live around it. Loops are run twice. Every buffer that an
     instruction reads was written before it, and none of its bytes since by another buffer. A call that writes over
     bytes that it reads does so element for element. Every output is written.
 

@@ -21,6 +21,7 @@ void mlir::ferrule::buildGraphPipeline(OpPassManager &manager, const std::vector
   manager.addPass(createExpandGradientsPass());
   manager.addPass(createSubstituteMaterializedPass());
   manager.addPass(createDecomposeNormalizePass());
+  manager.addPass(createBoundLoopsPass());
   manager.addPass(createVerifyPrimitivesPass());
 
   //===--- Less work: same bits -----------------------------------------------------------------------------------===//

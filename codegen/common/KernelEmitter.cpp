@@ -24,6 +24,7 @@ static bool isRoot(Operation &op) {
   case LoweringKind::Elementwise:
   case LoweringKind::Shape:
   case LoweringKind::Constant:
+  case LoweringKind::ControlFlow:
   case LoweringKind::Expand:
     return false;
   default:

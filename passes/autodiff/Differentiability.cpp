@@ -1,5 +1,6 @@
 #include "passes/autodiff/Differentiability.h"
 
+#include "ir/graph/ControlFlow.h"
 #include "ir/graph/Gradient.h"
 #include "ir/graph/Inference.h"
 #include "ir/graph/State.h"
@@ -20,6 +21,8 @@ static std::string getBlockReason(Operation *op) {
   // A gradient inside a gradient is expanded before the outer one, and has rules then.
   if (isa<GradientOp>(op) || getKind(op) == GradientKind::Zero)
     return "";
+  if (auto loop = dyn_cast<WhileOp>(op); loop && !loop.getMaxSteps())
+    return "it runs an unknown number of steps; give it max_steps";
   if (getKind(op) == GradientKind::NonDifferentiable) {
     auto interface = dyn_cast<FerruleOpInterface>(op);
     return interface ? interface.getNonDifferentiableReason().str() : "it is no op of the graph dialect";
@@ -30,9 +33,11 @@ static std::string getBlockReason(Operation *op) {
 static bool hasFloatResult(Operation *op) { return llvm::any_of(op->getResults(), isFloat); }
 
 /// Whether a cotangent of the results can be carried to the operands.
-static bool passesGradient(Operation *op) { return getKind(op) == GradientKind::Rule || isa<GradientOp>(op); }
+static bool passesGradient(Operation *op) {
+  return getKind(op) == GradientKind::Rule || getKind(op) == GradientKind::Regions || isa<GradientOp>(op);
+}
 
-static llvm::DenseSet<Operation *> findNeededOps(Value cost) {
+static llvm::DenseSet<Operation *> findNeededOps(ValueRange costs) {
   llvm::DenseSet<Operation *> needed;
   SmallVector<Operation *> worklist;
   auto visit = [&](Value value) {
@@ -40,7 +45,7 @@ static llvm::DenseSet<Operation *> findNeededOps(Value cost) {
     if (op && needed.insert(op).second)
       worklist.push_back(op);
   };
-  visit(cost);
+  llvm::for_each(costs, visit);
   while (!worklist.empty())
     for (Value operand : worklist.pop_back_val()->getOperands())
       visit(operand);
@@ -64,9 +69,9 @@ static void propagate(ValueRange from, const llvm::DenseSet<Operation *> &needed
     }
 }
 
-GradientPaths findGradientPaths(Value cost, ValueRange wrt) {
+GradientPaths findGradientPaths(ValueRange costs, ValueRange wrt) {
   GradientPaths paths;
-  paths.needed = findNeededOps(cost);
+  paths.needed = findNeededOps(costs);
   // An op may be reached by an integer operand first, so results of mixed ops are judged per value below.
   SmallVector<Value> floats = llvm::to_vector(llvm::make_filter_range(wrt, isFloat));
   llvm::DenseSet<Value> reached;
@@ -77,11 +82,9 @@ GradientPaths findGradientPaths(Value cost, ValueRange wrt) {
   return paths;
 }
 
-/// The values from which the cost can be reached by gradient rules.
-static llvm::DenseSet<Value> findDifferentiableValues(Value cost, const llvm::DenseSet<Operation *> &needed) {
-  llvm::DenseSet<Value> values;
-  SmallVector<Value> worklist{cost};
-  values.insert(cost);
+llvm::DenseSet<Value> findDifferentiableValues(ValueRange costs) {
+  llvm::DenseSet<Value> values(costs.begin(), costs.end());
+  SmallVector<Value> worklist(costs);
   while (!worklist.empty()) {
     Operation *op = worklist.pop_back_val().getDefiningOp();
     if (!op || !passesGradient(op))
@@ -105,30 +108,72 @@ static std::string getName(Value wrt, unsigned index, ArrayRef<std::string> name
   return "wrt[" + std::to_string(index) + "]";
 }
 
-/// With `floatsOnly` an op without float results is no obstacle.
-static SmallVector<GradientObstacle> findObstacles(Value cost, ValueRange wrt, bool floatsOnly) {
-  SmallVector<GradientObstacle> obstacles;
-  llvm::DenseSet<Operation *> needed = findNeededOps(cost);
-  llvm::DenseSet<Value> differentiable = findDifferentiableValues(cost, needed);
-  for (auto [index, value] : llvm::enumerate(wrt)) {
-    // Walk everything that depends on this wrt, up to the ops that let nothing through.
-    SmallVector<Operation *> blocking;
-    bool needsAll = !floatsOnly && !differentiable.contains(value);
+/// What the costs of a block say about it.
+struct BlockCosts {
+  explicit BlockCosts(ValueRange costs) : needed(findNeededOps(costs)), wanted(findDifferentiableValues(costs)) {}
+
+  llvm::DenseSet<Operation *> needed;
+  llvm::DenseSet<Value> wanted;
+};
+
+/// Looks for what stops gradients to one wrt: the ops of a block first, then those of the regions in it.
+class ObstacleSearch {
+public:
+  ObstacleSearch(unsigned wrt, SmallVectorImpl<GradientObstacle> &obstacles) : wrt(wrt), obstacles(obstacles) {}
+
+  /// With `floatsOnly` an op without float results is no obstacle.
+  void search(const BlockCosts &costs, ValueRange from, bool floatsOnly) {
     llvm::DenseSet<Value> reached;
-    propagate(value, needed, reached, [&](Operation *op) {
+    bool needsAll = !floatsOnly && llvm::none_of(from, [&](Value value) { return costs.wanted.contains(value); });
+    SmallVector<Operation *> blocking, regions;
+    propagate(from, costs.needed, reached, [&](Operation *op) {
       if (getKind(op) == GradientKind::Zero)
         return false;
-      if (getBlockReason(op).empty())
+      bool reachesCost = llvm::any_of(op->getResults(), [&](Value result) { return costs.wanted.contains(result); });
+      if (getBlockReason(op).empty()) {
+        if (isControlFlow(op) && reachesCost)
+          regions.push_back(op);
         return true;
-      bool reachesCost = llvm::any_of(op->getResults(), [&](Value result) { return differentiable.contains(result); });
+      }
       if (needsAll || (hasFloatResult(op) && reachesCost))
         blocking.push_back(op);
       return false;
     });
-    llvm::sort(blocking, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    auto isBefore = [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); };
+    llvm::sort(blocking, isBefore);
+    llvm::sort(regions, isBefore);
     for (Operation *op : blocking)
-      obstacles.push_back({op, getBlockReason(op), unsigned(index)});
+      obstacles.push_back({op, getBlockReason(op), wrt});
+    for (Operation *op : regions)
+      searchRegions(op, reached, costs.wanted);
   }
+
+private:
+  /// Every carry that can carry something counts as reached and wanted.
+  void searchRegions(Operation *op, const llvm::DenseSet<Value> &reached, const llvm::DenseSet<Value> &wanted) {
+    for (Region &region : op->getRegions()) {
+      if (auto loop = dyn_cast<WhileOp>(op); loop && &region == &loop.getCondition())
+        continue;
+      SmallVector<Value> from, costs;
+      for (auto [operand, argument] : llvm::zip(getRegionOperands(op), region.getArguments()))
+        if (isFloat(argument) && (reached.contains(operand.get()) || argument.getArgNumber() < getCarryCount(op)))
+          from.push_back(argument);
+      for (auto [result, value] : llvm::zip(op->getResults(), getYielded(region)))
+        if (isFloat(value) && (wanted.contains(result) || result.getResultNumber() < getCarryCount(op)))
+          costs.push_back(value);
+      search(BlockCosts(costs), from, /*floatsOnly=*/true);
+    }
+  }
+
+  unsigned wrt;
+  SmallVectorImpl<GradientObstacle> &obstacles;
+};
+
+static SmallVector<GradientObstacle> findObstacles(Value cost, ValueRange wrt, bool floatsOnly) {
+  SmallVector<GradientObstacle> obstacles;
+  BlockCosts costs(cost);
+  for (auto [index, value] : llvm::enumerate(wrt))
+    ObstacleSearch(index, obstacles).search(costs, value, floatsOnly);
   return obstacles;
 }
 

@@ -9,14 +9,18 @@
 
 namespace mlir::ferrule {
 
-/// The ops that gradients of `cost` to `wrt` pass through. All stand in the block of the cost.
+/// The ops that gradients of `costs` to `wrt` pass through. All stand in the block of the costs.
 struct GradientPaths {
-  /// Ops that the cost depends on.
+  /// Ops that a cost depends on.
   llvm::DenseSet<Operation *> needed;
   /// Float values that depend on a wrt by ops with gradient rules, the wrts themselves included.
   llvm::DenseSet<Value> active;
 };
-GradientPaths findGradientPaths(Value cost, ValueRange wrt);
+GradientPaths findGradientPaths(ValueRange costs, ValueRange wrt);
+
+/// The values from which a cost can be reached by gradient rules, the costs included. A branch or loop counts as if
+/// each result depended on each operand.
+llvm::DenseSet<Value> findDifferentiableValues(ValueRange costs);
 
 /// An op that stops the gradient on its way from the cost to a wrt.
 struct GradientObstacle {
@@ -30,7 +34,8 @@ struct GradientObstacle {
 ///
 /// An op marked NonDifferentiable with a float result stops every path through it. One with an integer or bool result
 /// (a comparison, argmax) carries a zero gradient, which is an obstacle only for a wrt that has no other path to the
-/// cost. A wrt that the cost does not depend on meets none: its gradient is zero.
+/// cost. A wrt that the cost does not depend on meets none: its gradient is zero. Obstacles in branches and loop bodies
+/// come last; there only ops with float results count.
 llvm::SmallVector<GradientObstacle> findGradientObstacles(Value cost, ValueRange wrt);
 
 /// The same without ops whose results are no floats: their zero gradients count everywhere. That is the rule for

@@ -15,9 +15,9 @@ struct FuseOptions {
   bool fuse = true;
 };
 
-/// Replaces all computing ops of the function by `ferrule.dispatch` ops. What stays outside: read, assign, constant and
-/// reshape (another view of the same bytes).
-LogicalResult fuseIntoDispatches(func::FuncOp function, const FuseOptions &options);
+/// Replaces all computing ops of the region's block by `ferrule.dispatch` ops. What stays outside: read, assign,
+/// constant, reshape (another view of the same bytes), branches and loops (whose own regions are not looked at).
+LogicalResult fuseIntoDispatches(Region &region, const FuseOptions &options);
 
 } // namespace mlir::ferrule
 

@@ -14,7 +14,7 @@
 
 #include "passes/fuse/Fuse.h"
 
-#include "ir/graph/Dispatch.h"
+#include "ir/graph/ControlFlow.h"
 #include "ir/graph/Elementwise.h"
 #include "ir/graph/Reduce.h"
 #include "ir/graph/Shape.h"
@@ -62,7 +62,7 @@ bool isCheap(Operation *op) {
 bool isOutside(Operation *op) {
   if (auto constant = dyn_cast<ConstantOp>(op))
     return !isa<SplatElementsAttr>(constant.getValue());
-  return isa<ReadOp, AssignOp, ReshapeOp, func::ReturnOp>(op);
+  return isa<ReadOp, AssignOp, ReshapeOp, YieldOp, func::ReturnOp>(op) || isControlFlow(op);
 }
 
 /// Reads operands element by element, so producers can be computed while loading.
@@ -105,10 +105,10 @@ struct Group {
 
 class Grouping {
 public:
-  Grouping(func::FuncOp function, const FuseOptions &options) : function(function), options(options) {}
+  Grouping(Block &block, const FuseOptions &options) : block(block), options(options) {}
 
   void run() {
-    for (Operation &op : function.getBody().front()) {
+    for (Operation &op : block) {
       if (isOutside(&op) || isFree(&op) || isView(&op))
         continue;
       place(&op);
@@ -127,16 +127,19 @@ private:
 
   /// The groups that must have run before `value` can be read.
   void addDependencies(Value value, llvm::BitVector &bits) const {
-    Operation *op = value.getDefiningOp();
-    if (!op)
-      return;
-    if (std::optional<unsigned> group = groupOf(op)) {
-      setBit(bits, *group);
-      bits |= groups[*group].dependencies;
-      return;
+    DenseSet<Operation *> visited;
+    SmallVector<Value> work{value};
+    while (!work.empty()) {
+      Operation *op = work.pop_back_val().getDefiningOp();
+      if (!op)
+        continue;
+      if (std::optional<unsigned> group = groupOf(op)) {
+        setBit(bits, *group);
+        bits |= groups[*group].dependencies;
+      } else if (visited.insert(op).second) {
+        llvm::append_range(work, op->getOperands()); // reshape, view, loop: whatever they pass on.
+      }
     }
-    for (Value operand : op->getOperands()) // reshape, view, read: whatever they pass on.
-      addDependencies(operand, bits);
   }
 
   static void setBit(llvm::BitVector &bits, unsigned index) {
@@ -295,7 +298,7 @@ private:
         collectLeaves(member, index, leaves, clones);
       required.insert(leaves.begin(), leaves.end());
     }
-    for (Operation &op : func::FuncOp(function).getBody().front())
+    for (Operation &op : block)
       if (isOutside(&op))
         required.insert(op.operand_begin(), op.operand_end());
     return required;
@@ -337,7 +340,7 @@ private:
 
   void buildDispatch(unsigned index, const llvm::SetVector<Value> &required, OpBuilder &builder, IRMapping &mapping);
 
-  func::FuncOp function;
+  Block &block;
   FuseOptions options;
   SmallVector<Group> groups;
   DenseMap<Operation *, unsigned> groupIndex;
@@ -395,7 +398,6 @@ void Grouping::buildDispatch(unsigned index, const llvm::SetVector<Value> &requi
 
 void Grouping::build() {
   llvm::SetVector<Value> required = collectRequired();
-  Block &block = function.getBody().front();
   // Each value is made by one unit: a group or an outside op. Units in order of their last op, delayed until all their
   // inputs exist.
   SmallVector<Operation *> original;
@@ -405,7 +407,7 @@ void Grouping::build() {
   IRMapping mapping;
   for (BlockArgument argument : block.getArguments())
     mapping.map(argument, fresh->addArgument(argument.getType(), argument.getLoc()));
-  OpBuilder builder(function.getContext());
+  OpBuilder builder(block.getParentOp()->getContext());
   builder.setInsertionPointToStart(fresh);
   DenseSet<unsigned> done;
   auto emitValue = [&](auto &&self, Value value) -> void {
@@ -444,7 +446,7 @@ void Grouping::build() {
       builder.clone(*op, mapping);
     }
   }
-  function.getBody().push_back(fresh);
+  block.getParent()->push_back(fresh);
   for (Operation *op : llvm::reverse(original)) {
     op->dropAllUses();
     op->erase();
@@ -454,11 +456,13 @@ void Grouping::build() {
 
 } // namespace
 
-LogicalResult mlir::ferrule::fuseIntoDispatches(func::FuncOp function, const FuseOptions &options) {
-  Grouping grouping(function, options);
-  grouping.run();
-  grouping.build();
-  for (Operation &op : function.getBody().front())
+LogicalResult mlir::ferrule::fuseIntoDispatches(Region &region, const FuseOptions &options) {
+  {
+    Grouping grouping(region.front(), options);
+    grouping.run();
+    grouping.build();
+  }
+  for (Operation &op : region.front())
     if (!isa<DispatchOp>(op) && !isOutside(&op))
       return op.emitError() << "'" << op.getName().stripDialect() << "' was left outside of every dispatch";
   return success();

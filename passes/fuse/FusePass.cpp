@@ -1,7 +1,7 @@
 #include "passes/Passes.h"
 #include "passes/fuse/Fuse.h"
 
-#include "ir/graph/FerruleDialect.h"
+#include "ir/graph/ControlFlow.h"
 
 namespace mlir::ferrule {
 #define GEN_PASS_DEF_FUSEPASS
@@ -9,6 +9,7 @@ namespace mlir::ferrule {
 } // namespace mlir::ferrule
 
 using namespace mlir;
+using mlir::ferrule::isControlFlow;
 
 namespace {
 
@@ -17,9 +18,19 @@ struct FusePass : mlir::ferrule::impl::FusePassBase<FusePass> {
   void runOnOperation() override {
     if (failed(mlir::ferrule::prepareFusion(getOperation())))
       return signalPassFailure();
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (failed(mlir::ferrule::fuseIntoDispatches(function, {fuse})))
-        return signalPassFailure();
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      // Inner ones first: what is around them copies them.
+      SmallVector<Region *> regions;
+      function.walk([&](Operation *op) {
+        if (isControlFlow(op))
+          for (Region &region : op->getRegions())
+            regions.push_back(&region);
+      });
+      regions.push_back(&function.getBody());
+      for (Region *region : regions)
+        if (failed(mlir::ferrule::fuseIntoDispatches(*region, {fuse})))
+          return signalPassFailure();
+    }
   }
 };
 

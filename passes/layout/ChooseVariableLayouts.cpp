@@ -1,5 +1,6 @@
 #include "passes/layout/Layout.h"
 
+#include "ir/graph/ControlFlow.h"
 #include "ir/graph/Convolution.h"
 #include "ir/graph/Layout.h"
 #include "ir/graph/Matmul.h"
@@ -53,6 +54,23 @@ std::optional<PanelLayout> getWish(OpOperand &use) {
   return std::nullopt;
 }
 
+/// The uses of a value in program order, also those in branches and loops that capture it.
+void collectUses(Value value, SmallVectorImpl<OpOperand *> &uses) {
+  SmallVector<OpOperand *> direct;
+  for (OpOperand &use : value.getUses())
+    direct.push_back(&use);
+  for (OpOperand *use : llvm::reverse(direct)) { // Use lists run backwards.
+    Operation *user = use->getOwner();
+    uses.push_back(use);
+    if (!isControlFlow(user) || use < getRegionOperands(user).data())
+      continue;
+    unsigned number = use - getRegionOperands(user).data();
+    if (number >= getFirstCapture(user))
+      for (Region &region : user->getRegions())
+        collectUses(region.getArgument(number), uses);
+  }
+}
+
 bool canPack(VariableOp variable) {
   auto type = cast<RankedTensorType>(variable.getType());
   return type.getElementType().isF32() || type.getElementType().isF64();
@@ -67,9 +85,8 @@ llvm::MapVector<StringRef, Wish> collectWishes(ModuleOp module, SymbolTable &sym
     if (!variable || !canPack(variable))
       return;
     SmallVector<OpOperand *> uses;
-    for (OpOperand &use : read.getResult().getUses())
-      uses.push_back(&use);
-    for (OpOperand *use : llvm::reverse(uses)) { // Use lists run backwards.
+    collectUses(read.getResult(), uses);
+    for (OpOperand *use : uses) {
       std::optional<PanelLayout> layout = getWish(*use);
       if (!layout)
         continue;

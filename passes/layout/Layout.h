@@ -1,5 +1,6 @@
-// The three steps of the layout pass, each correct by itself: choose how variables stand in memory, make contractions
-// physical with explicit conversions around them, then move the conversions until they meet and vanish.
+// The steps of the layout pass, each correct by itself: choose how variables stand in memory, make contractions physical
+// with explicit conversions around them, take out of loops what every step repeats, then move the conversions until they
+// meet and vanish.
 #ifndef FERRULE_PASSES_LAYOUT_LAYOUT_H_
 #define FERRULE_PASSES_LAYOUT_LAYOUT_H_
 
@@ -18,6 +19,12 @@ void chooseVariableLayouts(ModuleOp module);
 /// Replaces convolutions and pooling by channels-last ops between transposes, and products with packed weights by
 /// panel products.
 LogicalResult makeContractionsPhysical(ModuleOp module);
+
+/// Computes before a loop what each of its steps would compute alike, as a weight packed for a product.
+void hoistInvariants(ModuleOp module);
+
+/// Lets regions capture weights in panels and unpack them inside, where products take the panels instead.
+void sinkUnpacksIntoRegions(ModuleOp module);
 
 /// Moves transposes towards results and packs towards operands through elementwise ops, broadcasts and reductions.
 LogicalResult propagateLayouts(ModuleOp module);

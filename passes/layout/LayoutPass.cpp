@@ -16,7 +16,11 @@ struct LayoutPass : mlir::ferrule::impl::LayoutPassBase<LayoutPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     mlir::ferrule::chooseVariableLayouts(module);
-    if (failed(mlir::ferrule::makeContractionsPhysical(module)) || failed(mlir::ferrule::propagateLayouts(module)))
+    mlir::ferrule::sinkUnpacksIntoRegions(module);
+    if (failed(mlir::ferrule::makeContractionsPhysical(module)))
+      return signalPassFailure();
+    mlir::ferrule::hoistInvariants(module);
+    if (failed(mlir::ferrule::propagateLayouts(module)))
       signalPassFailure();
   }
 };

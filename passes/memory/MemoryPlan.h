@@ -1,5 +1,6 @@
-// What the memory pass is made of: placing an entry's values (PlanMemory.cpp), deciding what may be written in place
-// (InPlace.cpp), kernels shared by equal dispatches (KernelOutliner.h), and the check of the result (VerifyPlan.h).
+// What the memory pass is made of: placing the values of a block (BlockPlanner.cpp) and of an entry (PlanMemory.cpp),
+// deciding what may be written in place (InPlace.cpp), writing it down as a plan (PlanEmitter.cpp), kernels shared by
+// equal dispatches (KernelOutliner.h), and the check of the result (VerifyPlan.h).
 #ifndef FERRULE_PASSES_MEMORY_MEMORYPLAN_H_
 #define FERRULE_PASSES_MEMORY_MEMORYPLAN_H_
 
@@ -24,7 +25,7 @@ struct PlannedBuffer {
   DimExpr bytes;
   /// The most that `bytes` can be over the whole range of the dims.
   uint64_t plannedBytes = 0;
-  /// First and last instruction at which it holds a live value.
+  /// First and last instruction of its block at which it holds a live value.
   unsigned begin = 0, end = 0;
   /// Buffers with the same number above zero share storage on purpose.
   unsigned aliasGroup = 0;
@@ -32,32 +33,66 @@ struct PlannedBuffer {
   std::string name;
 };
 
+/// Where a value lies: in a buffer, or in a part of one whose place may depend on the dims of the loops around.
+struct Place {
+  unsigned buffer = 0;
+  bool isPart = false;
+  DimExpr offset, bytes;
+
+  bool operator==(const Place &other) const {
+    return buffer == other.buffer && isPart == other.isPart && offset == other.offset && bytes == other.bytes;
+  }
+};
+
+struct PlannedInstruction;
+
+struct PlannedBlock {
+  /// Those that it declares, as numbers of EntryPlan::buffers.
+  SmallVector<unsigned> buffers;
+  std::vector<PlannedInstruction> instructions;
+};
+
 struct PlannedInstruction {
-  /// Null for a copy of `bytes` from operands[1] to operands[0].
-  DispatchOp dispatch;
-  /// Buffers of the results, then of the inputs.
-  SmallVector<unsigned> operands;
+  /// The dispatch that is called or the branch or loop that is run; null for a copy of `bytes` from operands[1] to
+  /// operands[0].
+  Operation *op = nullptr;
+  /// Of a call the results, then the inputs; of a branch or while loop the condition.
+  SmallVector<Place> operands;
   DimExpr bytes;
   /// What a copy moves.
   Value value;
   Location location;
+  /// One a region.
+  std::vector<PlannedBlock> blocks;
+  /// The dim of a scan's loop.
+  std::string dim;
+
+  DispatchOp getDispatch() const { return dyn_cast_or_null<DispatchOp>(op); }
+  bool isCopy() const { return !op; }
+};
+
+/// Bytes of the arena: what is needed, the most that is live at one moment, and the sum of all buffers.
+struct MemoryUse {
+  uint64_t peakBytes = 0, lowerBoundBytes = 0, naiveBytes = 0;
 };
 
 struct EntryPlan {
   std::vector<PlannedBuffer> buffers;
-  std::vector<PlannedInstruction> instructions;
-  uint64_t peakBytes = 0, lowerBoundBytes = 0, naiveBytes = 0;
+  PlannedBlock body;
+  MemoryUse memory;
+  /// Where the value lies that a region's argument, an op's result or a leaf is.
+  DenseMap<Value, Place> places;
 };
 
 struct MemoryOptions {
   /// Off: a result never takes an operand's bytes and updates go through a copy. Results must not change.
   bool inPlace = true;
-  /// Work allowed to the search for a better placement.
+  /// Work allowed to the search for a better placement, a block.
   uint64_t searchSteps = 20'000'000;
 };
 
-/// Plans `entry`, a function of dispatches. Fails with an error at the entry if a dim that sizes a buffer has no upper
-/// bound.
+/// Plans `entry`, a function of dispatches, branches and loops. Fails with an error at the entry if a dim that sizes a
+/// buffer has no upper bound.
 FailureOr<EntryPlan> planMemory(func::FuncOp entry, const ::ferrule::DimConstraints &constraints,
                                 const MemoryOptions &options);
 

@@ -1,10 +1,12 @@
 #include "passes/Passes.h"
 
+#include "ir/graph/ControlFlow.h"
 #include "ir/graph/ModuleDims.h"
 #include "ir/graph/Shape.h"
 #include "ir/graph/State.h"
 #include "passes/memory/KernelOutliner.h"
 #include "passes/memory/MemoryPlan.h"
+#include "passes/memory/MeaningBuilder.h"
 #include "passes/memory/VerifyPlan.h"
 
 #include <set>
@@ -40,10 +42,11 @@ public:
 private:
   plan::EntryOp createEntry(func::FuncOp function, const EntryPlan &plan);
   ArrayAttr getDims(func::FuncOp function, std::set<std::string> &names);
-  void createBuffer(const PlannedBuffer &buffer, Location location);
-  void createInstruction(const PlannedInstruction &instruction, plan::EntryOp entry);
+  void createBlock(const PlannedBlock &block, const EntryPlan &plan, plan::EntryOp entry);
+  Value createBuffer(const PlannedBuffer &buffer, plan::EntryOp entry);
+  Operation *createInstruction(const PlannedInstruction &instruction, plan::EntryOp entry);
+  Value createOperand(const Place &place, Location location);
   FlatSymbolRefAttr getConstant(ElementsAttr value, Operation *insertion);
-  PlanMeaning getMeaning(func::FuncOp function, const EntryPlan &plan, plan::EntryOp entry);
 
   OpBuilder builder;
   const ::ferrule::DimConstraints &constraints;
@@ -52,7 +55,7 @@ private:
   plan::ArenaOp arena;
   DenseMap<Attribute, FlatSymbolRefAttr> constants;
   /// Of the entry being emitted.
-  SmallVector<Value> buffers;
+  PlannedOps ops;
 };
 
 /// Dims are bound by the inputs, in the order in which they first occur there.
@@ -94,8 +97,8 @@ plan::EntryOp PlanEmitter::createEntry(func::FuncOp function, const EntryPlan &p
       builder, function.getLoc(), function.getSymNameAttr(), builder.getArrayAttr(inputNames),
       builder.getTypeArrayAttr(function.getArgumentTypes()), builder.getArrayAttr(outputNames),
       builder.getTypeArrayAttr(function.getResultTypes()), dims, builder.getArrayAttr(equalities),
-      builder.getI64IntegerAttr(plan.peakBytes), builder.getI64IntegerAttr(plan.lowerBoundBytes),
-      builder.getI64IntegerAttr(plan.naiveBytes), signature ? signature : builder.getStringAttr(""));
+      builder.getI64IntegerAttr(plan.memory.peakBytes), builder.getI64IntegerAttr(plan.memory.lowerBoundBytes),
+      builder.getI64IntegerAttr(plan.memory.naiveBytes), signature ? signature : builder.getStringAttr(""));
 }
 
 FlatSymbolRefAttr PlanEmitter::getConstant(ElementsAttr value, Operation *insertion) {
@@ -109,8 +112,7 @@ FlatSymbolRefAttr PlanEmitter::getConstant(ElementsAttr value, Operation *insert
   return symbol = FlatSymbolRefAttr::get(constant.getSymNameAttr());
 }
 
-void PlanEmitter::createBuffer(const PlannedBuffer &buffer, Location location) {
-  Operation *entry = builder.getInsertionBlock()->getParentOp();
+Value PlanEmitter::createBuffer(const PlannedBuffer &buffer, plan::EntryOp entry) {
   FlatSymbolRefAttr symbol;
   IntegerAttr number;
   switch (buffer.storage) {
@@ -128,80 +130,61 @@ void PlanEmitter::createBuffer(const PlannedBuffer &buffer, Location location) {
     number = builder.getI64IntegerAttr(buffer.index);
     break;
   }
-  buffers.push_back(plan::BufferOp::create(
-      builder, location, plan::BufferType::get(builder.getContext()),
+  return plan::BufferOp::create(
+      builder, entry.getLoc(), plan::BufferType::get(builder.getContext()),
       plan::StorageAttr::get(builder.getContext(), buffer.storage), symbol, number,
       builder.getI64IntegerAttr(buffer.offset), DimsAttr::get(builder.getContext(), buffer.bytes),
       builder.getI64IntegerAttr(buffer.plannedBytes), builder.getI64IntegerAttr(buffer.begin),
       builder.getI64IntegerAttr(buffer.end), builder.getI64IntegerAttr(buffer.aliasGroup),
-      builder.getStringAttr(buffer.name)));
+      builder.getStringAttr(buffer.name));
 }
 
-void PlanEmitter::createInstruction(const PlannedInstruction &instruction, plan::EntryOp entry) {
+Value PlanEmitter::createOperand(const Place &place, Location location) {
+  Value buffer = ops.buffers[place.buffer];
+  if (!place.isPart)
+    return buffer;
+  MLIRContext *context = builder.getContext();
+  return plan::ViewOp::create(builder, location, buffer.getType(), buffer, DimsAttr::get(context, place.offset),
+                              DimsAttr::get(context, place.bytes));
+}
+
+Operation *PlanEmitter::createInstruction(const PlannedInstruction &instruction, plan::EntryOp entry) {
+  Location location = instruction.location;
   SmallVector<Value> operands;
-  for (unsigned operand : instruction.operands)
-    operands.push_back(buffers[operand]);
-  if (!instruction.dispatch) {
-    plan::CopyOp::create(builder, instruction.location, operands[0], operands[1],
-                         DimsAttr::get(builder.getContext(), instruction.bytes));
-    return;
-  }
-  plan::KernelOp kernel = kernels.getKernel(instruction.dispatch, entry);
+  for (const Place &operand : instruction.operands)
+    operands.push_back(createOperand(operand, location));
+  if (instruction.isCopy())
+    return plan::CopyOp::create(builder, location, operands[0], operands[1],
+                                DimsAttr::get(builder.getContext(), instruction.bytes));
+  if (isa<mlir::ferrule::IfOp>(instruction.op))
+    return plan::IfOp::create(builder, location, operands[0]);
+  if (isa<mlir::ferrule::WhileOp>(instruction.op))
+    return plan::WhileOp::create(builder, location, operands[0]);
+  if (isa<ScanOp>(instruction.op))
+    return plan::LoopOp::create(builder, location, DimsAttr::get(builder.getContext(), instruction.bytes),
+                                builder.getStringAttr(instruction.dim));
+  DispatchOp dispatch = instruction.getDispatch();
+  plan::KernelOp kernel = kernels.getKernel(dispatch, entry);
   auto all = ArrayRef<Value>(operands);
-  unsigned results = instruction.dispatch->getNumResults();
-  plan::CallOp::create(builder, instruction.location, FlatSymbolRefAttr::get(kernel.getSymNameAttr()),
-                       ValueRange(all.take_front(results)), ValueRange(all.drop_front(results)), DimsAttr(),
-                       DimsAttr());
+  unsigned results = dispatch->getNumResults();
+  return plan::CallOp::create(builder, location, FlatSymbolRefAttr::get(kernel.getSymNameAttr()),
+                              ValueRange(all.take_front(results)), ValueRange(all.drop_front(results)), DimsAttr(),
+                              DimsAttr());
 }
 
-/// All reads of a variable are the same value, its old one.
-PlanMeaning PlanEmitter::getMeaning(func::FuncOp function, const EntryPlan &plan, plan::EntryOp entry) {
-  Block &body = function.getBody().front();
-  llvm::StringMap<Value> oldValues, newValues;
-  for (ReadOp read : body.getOps<ReadOp>())
-    oldValues.try_emplace(read.getVariable(), read.getResult());
-  auto getCanonical = [&](Value value) {
-    value = getStoredValue(value);
-    auto read = value.getDefiningOp<ReadOp>();
-    return read ? oldValues.lookup(read.getVariable()) : value;
-  };
-  for (AssignOp assign : body.getOps<AssignOp>())
-    newValues[assign.getVariable()] = getCanonical(assign.getValue());
-
-  PlanMeaning meaning;
-  DenseMap<Attribute, Value> constantValues;
-  for (auto constant : body.getOps<mlir::ferrule::ConstantOp>())
-    constantValues.try_emplace(constant.getValue(), constant.getResult());
-  auto getConstantOr = [&](Value value) {
-    value = getCanonical(value);
-    auto constant = value.getDefiningOp<mlir::ferrule::ConstantOp>();
-    return constant ? constantValues.lookup(constant.getValue()) : value;
-  };
-  for (auto [buffer, value] : llvm::zip(plan.buffers, buffers)) {
-    if (buffer.storage == Storage::Input)
-      meaning.initial[value] = function.getArgument(buffer.index);
-    if (buffer.storage == Storage::Constant)
-      meaning.initial[value] = constantValues.lookup(buffer.constant);
-    if (buffer.storage == Storage::Output)
-      meaning.final[value] = getConstantOr(body.getTerminator()->getOperand(buffer.index));
-    if (buffer.storage == Storage::Variable) {
-      Value old = oldValues.lookup(buffer.name);
-      auto assigned = newValues.find(buffer.name);
-      meaning.initial[value] = old;
-      meaning.final[value] = assigned == newValues.end() ? old : getConstantOr(assigned->second);
+/// Fills the block at which the builder stands.
+void PlanEmitter::createBlock(const PlannedBlock &block, const EntryPlan &plan, plan::EntryOp entry) {
+  for (unsigned number : block.buffers)
+    ops.buffers[number] = createBuffer(plan.buffers[number], entry);
+  for (const PlannedInstruction &instruction : block.instructions) {
+    Operation *op = createInstruction(instruction, entry);
+    ops.instructions[&instruction] = op;
+    OpBuilder::InsertionGuard guard(builder);
+    for (auto [region, inner] : llvm::zip(op->getRegions(), instruction.blocks)) {
+      builder.setInsertionPointToStart(&region.emplaceBlock());
+      createBlock(inner, plan, entry);
     }
   }
-  for (auto [planned, op] : llvm::zip(plan.instructions, entry.getInstructions())) {
-    SmallVector<Value> &values = meaning.operands[op];
-    if (!planned.dispatch) {
-      values.assign(2, getConstantOr(planned.value));
-      continue;
-    }
-    llvm::append_range(values, planned.dispatch->getResults());
-    for (Value input : planned.dispatch->getOperands())
-      values.push_back(getConstantOr(input));
-  }
-  return meaning;
 }
 
 LogicalResult PlanEmitter::emitEntry(func::FuncOp function, const EntryPlan &plan) {
@@ -211,13 +194,11 @@ LogicalResult PlanEmitter::emitEntry(func::FuncOp function, const EntryPlan &pla
   symbols.remove(function);
   symbols.insert(entry);
   builder.setInsertionPointToStart(&entry.getBody().emplaceBlock());
-  buffers.clear();
-  for (const PlannedBuffer &buffer : plan.buffers)
-    createBuffer(buffer, function.getLoc());
-  for (const PlannedInstruction &instruction : plan.instructions)
-    createInstruction(instruction, entry);
-  arena.setByteSize(std::max(arena.getByteSize(), plan.peakBytes));
-  PlanMeaning meaning = getMeaning(function, plan, entry);
+  ops = PlannedOps();
+  ops.buffers.resize(plan.buffers.size());
+  createBlock(plan.body, plan, entry);
+  arena.setByteSize(std::max(arena.getByteSize(), plan.memory.peakBytes));
+  PlanMeaning meaning = buildMeaning(function, plan, ops);
   if (failed(verifyPlan(entry, &meaning)))
     return failure();
   function.erase();

@@ -21,14 +21,37 @@ using plan::Storage;
 // Placement
 //===------------------------------------------------------------------------------------------------------------===//
 
+/// The arena buffers that an instruction's blocks declare, at any depth, share no byte with what is live around it.
+static LogicalResult verifyDeeperBuffers(EntryOp entry, Operation *instruction, uint64_t time,
+                                         ArrayRef<BufferOp> around) {
+  WalkResult result = instruction->walk([&](BufferOp inner) {
+    if (inner.getStorage() != Storage::Arena)
+      return WalkResult::advance();
+    if (inner.getOffset() + inner.getPlannedSize() > entry.getPeakBytes()) {
+      inner.emitOpError("ends beyond the entry's peak of ") << entry.getPeakBytes() << " bytes";
+      return WalkResult::interrupt();
+    }
+    for (BufferOp outer : around)
+      if (outer.getBegin() <= time && time <= outer.getEnd() && inner.overlaps(outer)) {
+        inner.emitOpError("shares bytes with \"")
+            << outer.getName() << "\", which is live at instruction " << time << " around it";
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 /// Members of an alias group are one interval: they must start at the same byte.
-static LogicalResult verifyPlacement(EntryOp entry) {
+static LogicalResult verifyPlacement(EntryOp entry, Block &block) {
   std::vector<::ferrule::memory::Interval> intervals;
   std::vector<uint64_t> offsets;
+  SmallVector<BufferOp> buffers;
   DenseMap<uint64_t, unsigned> intervalOfGroup;
-  for (BufferOp buffer : entry.getBuffers()) {
+  for (BufferOp buffer : block.getOps<BufferOp>()) {
     if (buffer.getStorage() != Storage::Arena)
       continue;
+    buffers.push_back(buffer);
     ::ferrule::memory::Interval interval{int64_t(buffer.getBegin()), int64_t(buffer.getEnd()), buffer.getPlannedSize(),
                                          64};
     if (buffer.getAliasGroup() != 0) {
@@ -50,6 +73,15 @@ static LogicalResult verifyPlacement(EntryOp entry) {
   if (!verdict.ok())
     return entry.emitOpError() << "has an invalid placement: "
                                << ::ferrule::memory::describe(verdict, intervals, offsets);
+  for (auto [time, instruction] : llvm::enumerate(plan::getInstructions(block))) {
+    if (!plan::isControlFlow(instruction))
+      continue;
+    if (failed(verifyDeeperBuffers(entry, instruction, time, buffers)))
+      return failure();
+    for (Region &region : instruction->getRegions())
+      if (failed(verifyPlacement(entry, region.front())))
+        return failure();
+  }
   return success();
 }
 
@@ -59,62 +91,137 @@ static LogicalResult verifyPlacement(EntryOp entry) {
 
 namespace {
 
+/// What is known of the bytes at one moment.
+struct Contents {
+  struct Held {
+    BufferRange range;
+    Value value;
+  };
+  /// By buffer: the whole, or parts of it.
+  DenseMap<Value, SmallVector<Held, 1>> held;
+  /// Arena buffers that hold something; the others share bytes with nobody.
+  SmallVector<Value> arena;
+  /// Who destroyed what a buffer held.
+  DenseMap<Value, Operation *> overwriter;
+
+  Value lookup(const BufferRange &range) const {
+    auto found = held.find(range.buffer);
+    if (found != held.end())
+      for (const Held &each : found->second)
+        if (each.range == range)
+          return each.value;
+    return {};
+  }
+
+  void forget(Value buffer) {
+    held.erase(buffer);
+    llvm::erase(arena, buffer);
+  }
+
+  /// What both know.
+  void intersect(const Contents &other) {
+    SmallVector<Value> lost;
+    for (auto &[buffer, all] : held) {
+      llvm::erase_if(all, [&](const Held &each) { return other.lookup(each.range) != each.value; });
+      if (all.empty())
+        lost.push_back(buffer);
+    }
+    llvm::for_each(lost, [&](Value buffer) { forget(buffer); });
+    overwriter.insert(other.overwriter.begin(), other.overwriter.end());
+  }
+};
+
 /// Runs an entry on what buffers hold: a graph value each, or the buffer itself where the graph is gone.
 class PlanRun {
 public:
   PlanRun(EntryOp entry, const PlanMeaning *meaning) : entry(entry), meaning(meaning) {}
 
   LogicalResult run() {
-    for (BufferOp buffer : entry.getBuffers())
-      if (buffer.getStorage() != Storage::Arena && buffer.getStorage() != Storage::Output)
-        contents[buffer] = meaning ? meaning->initial.lookup(buffer) : buffer.getResult();
-    for (Operation *instruction : entry.getInstructions()) {
-      if (auto call = dyn_cast<CallOp>(instruction)) {
-        if (failed(runInstruction(call, call.getOutputs(), call.getInputs())))
-          return failure();
-      } else {
-        auto copy = cast<CopyOp>(instruction);
-        if (failed(runInstruction(copy, copy.getTarget(), copy.getSource())))
-          return failure();
-      }
-      ++time;
-    }
+    entry.walk([&](BufferOp buffer) {
+      if (buffer.getStorage() == Storage::Arena || buffer.getStorage() == Storage::Output)
+        return;
+      if (Value value = meaning ? meaning->initial.lookup(buffer) : buffer.getResult())
+        set({buffer, false, DimExpr(0), buffer.getBytes()}, value);
+    });
+    if (failed(runBlock(entry.getBody().front())))
+      return failure();
     return checkEnd();
   }
 
 private:
-  LogicalResult runInstruction(Operation *op, ValueRange outputs, ValueRange inputs) {
-    for (auto [index, input] : llvm::enumerate(inputs))
-      if (failed(checkRead(op, outputs.size() + index, input)))
-        return failure();
-    for (auto [index, output] : llvm::enumerate(outputs))
-      if (failed(checkShared(op, index, outputs, inputs)))
-        return failure();
-    for (auto [index, output] : llvm::enumerate(outputs))
-      write(op, index, output);
-    return success();
+  //===--- Ranges ------------------------------------------------------------------------------------------------===//
+
+  /// Where the graph is gone, who writes a part counts as the writer of the whole.
+  BufferRange getRange(Value operand) const {
+    BufferOp buffer = plan::getBuffer(operand);
+    bool isPart = meaning && operand != buffer.getResult();
+    if (!isPart)
+      return {buffer, false, DimExpr(0), buffer.getBytes()};
+    return {buffer, true, plan::getOffset(operand), plan::getBytes(operand)};
+  }
+
+  /// Whether one part of a buffer ends before the other begins, whatever the dims are.
+  static bool isBefore(Value a, Value b) {
+    std::optional<int64_t> distance = (plan::getOffset(b) - plan::getOffset(a) - plan::getBytes(a)).getConstant();
+    return distance && *distance >= 0;
+  }
+
+  static bool shareBytes(Value a, Value b) {
+    BufferOp bufferA = plan::getBuffer(a), bufferB = plan::getBuffer(b);
+    return bufferA == bufferB ? !isBefore(a, b) && !isBefore(b, a) : bufferA.overlaps(bufferB);
   }
 
   Value getMeaning(Operation *op, unsigned operand, Value buffer) const {
-    return meaning ? meaning->operands.at(op)[operand] : buffer;
+    return meaning ? meaning->operands.at(op)[operand] : plan::getBuffer(buffer).getResult();
   }
 
-  LogicalResult checkRead(Operation *op, unsigned operand, Value buffer) {
-    Value held = contents.lookup(buffer);
-    if (held && held == getMeaning(op, operand, buffer))
+  /// A write to a part leaves the other parts to those who write them; the whole is what it was no more.
+  void set(const BufferRange &range, Value value) {
+    SmallVector<Contents::Held, 1> &all = contents.held[range.buffer];
+    all.clear();
+    all.push_back({range, value});
+    contents.overwriter.erase(range.buffer);
+    if (plan::getBuffer(range.buffer).getStorage() == Storage::Arena &&
+        !llvm::is_contained(contents.arena, range.buffer))
+      contents.arena.push_back(range.buffer);
+  }
+
+  void write(Operation *op, unsigned operand, Value buffer) {
+    BufferRange range = getRange(buffer);
+    auto isOver = [&](Value other) {
+      if (other != range.buffer && shareBytes(range.buffer, other)) {
+        contents.held.erase(other);
+        contents.overwriter[other] = op;
+        return true;
+      }
+      // What is never read again need not be looked at again.
+      return other.getParentBlock() == op->getBlock() && plan::getBuffer(other).getEnd() < time;
+    };
+    llvm::erase_if(contents.arena, isOver);
+    set(range, getMeaning(op, operand, buffer));
+  }
+
+  //===--- Checks ------------------------------------------------------------------------------------------------===//
+
+  LogicalResult require(Operation *op, const BufferRange &range, Value expected, const Twine &reader) {
+    Value held = contents.lookup(range);
+    if (held && held == expected)
       return success();
-    auto overwritten = overwriter.find(buffer);
-    InFlightDiagnostic error = op->emitError() << "instruction " << time << " reads the buffer \""
-                                               << plan::getBuffer(buffer).getName() << "\", which "
-                                               << (held                              ? "holds another value"
-                                                   : overwritten != overwriter.end() ? "was overwritten"
-                                                                                     : "nothing has written");
-    if (!held && overwritten != overwriter.end())
+    auto overwritten = contents.overwriter.find(range.buffer);
+    bool isOverwritten = overwritten != contents.overwriter.end();
+    InFlightDiagnostic error = op->emitError() << reader << " reads the buffer \""
+                                               << plan::getBuffer(range.buffer).getName() << "\", which "
+                                               << (held            ? "holds another value"
+                                                   : isOverwritten ? "was overwritten"
+                                                                   : "nothing has written");
+    if (!held && isOverwritten)
       error.attachNote(overwritten->second->getLoc()) << "overwritten here";
     return error;
   }
 
-  static bool shareBytes(Value a, Value b) { return a == b || plan::getBuffer(a).overlaps(plan::getBuffer(b)); }
+  LogicalResult checkRead(Operation *op, unsigned operand, Value buffer) {
+    return require(op, getRange(buffer), getMeaning(op, operand, buffer), "instruction " + Twine(time));
+  }
 
   /// What an instruction writes may share bytes with what it reads only element for element.
   LogicalResult checkShared(Operation *op, unsigned output, ValueRange outputs, ValueRange inputs) {
@@ -126,10 +233,12 @@ private:
       if (!shareBytes(outputs[output], input))
         continue;
       auto call = dyn_cast<CallOp>(op);
-      bool samePlace = plan::getBuffer(input).getOffset() == plan::getBuffer(outputs[output]).getOffset();
+      BufferOp target = plan::getBuffer(outputs[output]), source = plan::getBuffer(input);
+      bool samePlace =
+          target.getOffset() == source.getOffset() && plan::getOffset(outputs[output]) == plan::getOffset(input);
       if (!call || !samePlace || !canShareStorage(getDispatch(call), output, index))
-        return op->emitError() << "instruction " << time << " writes over the buffer \""
-                               << plan::getBuffer(input).getName() << "\" and reads it in another order";
+        return op->emitError() << "instruction " << time << " writes over the buffer \"" << source.getName()
+                               << "\" and reads it in another order";
     }
     return success();
   }
@@ -138,27 +247,10 @@ private:
     return symbols.lookupNearestSymbolFrom<plan::KernelOp>(call, call.getKernelAttr()).getDispatch();
   }
 
-  void write(Operation *op, unsigned operand, Value buffer) {
-    auto isOver = [&](Value other) {
-      if (other != buffer && shareBytes(buffer, other)) {
-        contents.erase(other);
-        overwriter[other] = op;
-        return true;
-      }
-      // What is never read again need not be looked at again.
-      return plan::getBuffer(other).getEnd() < time;
-    };
-    llvm::erase_if(arenaContents, isOver);
-    contents[buffer] = getMeaning(op, operand, buffer);
-    overwriter.erase(buffer);
-    if (plan::getBuffer(buffer).getStorage() == Storage::Arena && !llvm::is_contained(arenaContents, buffer))
-      arenaContents.push_back(buffer);
-  }
-
   LogicalResult checkEnd() {
     for (BufferOp buffer : entry.getBuffers()) {
       bool isResult = buffer.getStorage() == Storage::Output || (meaning && buffer.getStorage() == Storage::Variable);
-      Value held = contents.lookup(buffer);
+      Value held = contents.lookup({buffer, false, DimExpr(0), buffer.getBytes()});
       if (isResult && (!held || (meaning && held != meaning->final.lookup(buffer))))
         return buffer.emitError() << "the " << stringifyStorage(buffer.getStorage()) << " \"" << buffer.getName()
                                   << "\" does not hold its value when the entry returns";
@@ -166,14 +258,117 @@ private:
     return success();
   }
 
+  //===--- Instructions ------------------------------------------------------------------------------------------===//
+
+  LogicalResult runBlock(Block &block) {
+    uint64_t outerTime = time;
+    time = 0;
+    for (Operation *instruction : plan::getInstructions(block)) {
+      if (failed(runInstruction(instruction)))
+        return failure();
+      ++time;
+    }
+    time = outerTime;
+    // Nothing survives a block in its own buffers.
+    if (&block != &entry.getBody().front())
+      for (BufferOp buffer : block.getOps<BufferOp>())
+        if (buffer.getStorage() == Storage::Arena)
+          contents.forget(buffer);
+    return success();
+  }
+
+  LogicalResult runInstruction(Operation *op) {
+    if (auto call = dyn_cast<CallOp>(op))
+      return runStep(call, call.getOutputs(), call.getInputs());
+    if (auto copy = dyn_cast<CopyOp>(op))
+      return runStep(copy, copy.getTarget(), copy.getSource());
+    if (auto branch = dyn_cast<plan::IfOp>(op))
+      return runIf(branch);
+    if (auto loop = dyn_cast<plan::WhileOp>(op))
+      return runWhile(loop);
+    if (auto loop = dyn_cast<plan::LoopOp>(op))
+      return runLoop(loop);
+    return runStep(op, {}, op->getOperands());
+  }
+
+  LogicalResult runStep(Operation *op, ValueRange outputs, ValueRange inputs) {
+    for (auto [index, input] : llvm::enumerate(inputs))
+      if (failed(checkRead(op, outputs.size() + index, input)))
+        return failure();
+    for (auto [index, output] : llvm::enumerate(outputs))
+      if (failed(checkShared(op, index, outputs, inputs)))
+        return failure();
+    for (auto [index, output] : llvm::enumerate(outputs))
+      write(op, index, output);
+    return success();
+  }
+
+  using Border = SmallVector<PlanMeaning::Renaming> PlanMeaning::Borders::*;
+
+  /// Crosses the border of a block. A place that stays may hold a second value under a part of it: the slices of what
+  /// a loop reads.
+  LogicalResult cross(Operation *op, Region &region, Border border, StringRef what) {
+    if (!meaning)
+      return success();
+    ArrayRef<PlanMeaning::Renaming> renamings = meaning->blocks.at(&region).*border;
+    for (const PlanMeaning::Renaming &renaming : renamings)
+      if (failed(require(op, renaming.before, renaming.valueBefore, what)))
+        return failure();
+    for (const PlanMeaning::Renaming &renaming : renamings) {
+      if (renaming.after == renaming.before || border == &PlanMeaning::Borders::exit)
+        set(renaming.after, renaming.valueAfter);
+      else
+        contents.held[renaming.after.buffer].push_back({renaming.after, renaming.valueAfter});
+    }
+    return success();
+  }
+
+  LogicalResult runIf(plan::IfOp op) {
+    if (failed(checkRead(op, 0, op.getCondition())))
+      return failure();
+    Contents before = contents;
+    if (failed(runBranch(op, op.getThenBlock())))
+      return failure();
+    std::swap(before, contents);
+    if (failed(runBranch(op, op.getElseBlock())))
+      return failure();
+    contents.intersect(before);
+    return success();
+  }
+
+  LogicalResult runBranch(plan::IfOp op, Region &region) {
+    return success(succeeded(cross(op, region, &PlanMeaning::Borders::entry, "the branch")) &&
+                   succeeded(runBlock(region.front())) &&
+                   succeeded(cross(op, region, &PlanMeaning::Borders::exit, "the end of the branch")));
+  }
+
+  LogicalResult runLoop(plan::LoopOp op) {
+    Region &body = op.getBodyBlock();
+    return success(succeeded(cross(op, body, &PlanMeaning::Borders::entry, "the loop")) &&
+                   succeeded(runBlock(body.front())) &&
+                   succeeded(cross(op, body, &PlanMeaning::Borders::next, "the next step")) &&
+                   succeeded(runBlock(body.front())) &&
+                   succeeded(cross(op, body, &PlanMeaning::Borders::exit, "the end of the loop")));
+  }
+
+  LogicalResult runWhile(plan::WhileOp op) {
+    Region &condition = op.getConditionBlock(), &body = op.getBodyBlock();
+    if (failed(cross(op, condition, &PlanMeaning::Borders::entry, "the loop")))
+      return failure();
+    for (unsigned step = 0; step < 2; ++step)
+      if (failed(runBlock(condition.front())) || failed(checkRead(op, 0, op.getCondition())) ||
+          failed(cross(op, condition, &PlanMeaning::Borders::next, "the step")) || failed(runBlock(body.front())) ||
+          failed(cross(op, body, &PlanMeaning::Borders::next, "the next step")))
+        return failure();
+    return success(succeeded(runBlock(condition.front())) && succeeded(checkRead(op, 0, op.getCondition())) &&
+                   succeeded(cross(op, condition, &PlanMeaning::Borders::exit, "the end of the loop")));
+  }
+
   EntryOp entry;
   const PlanMeaning *meaning;
   SymbolTableCollection symbols;
   uint64_t time = 0;
-  DenseMap<Value, Value> contents;
-  /// Arena buffers that hold something; the others share bytes with nobody.
-  SmallVector<Value> arenaContents;
-  DenseMap<Value, Operation *> overwriter;
+  Contents contents;
 };
 
 struct VerifyPlanPass : mlir::ferrule::impl::VerifyPlanPassBase<VerifyPlanPass> {
@@ -187,7 +382,7 @@ struct VerifyPlanPass : mlir::ferrule::impl::VerifyPlanPassBase<VerifyPlanPass> 
 } // namespace
 
 LogicalResult mlir::ferrule::verifyPlan(EntryOp entry, const PlanMeaning *meaning) {
-  if (failed(verifyPlacement(entry)))
+  if (failed(verifyPlacement(entry, entry.getBody().front())))
     return failure();
   return PlanRun(entry, meaning).run();
 }

@@ -1,5 +1,7 @@
+#include "ir/graph/ControlFlow.h"
 #include "ir/graph/State.h"
 #include "passes/Passes.h"
+#include "passes/prune/PruneControlFlow.h"
 
 namespace mlir::ferrule {
 
@@ -15,15 +17,28 @@ bool assignsOwnValue(Operation *op) {
   return read && read.getVariableAttr() == assign.getVariableAttr();
 }
 
+/// Users come after their operands, so one walk backwards finds every dead op; what a branch or loop does not need any
+/// more comes after it in this walk.
+void pruneBlock(Block &block) {
+  for (Operation &each : llvm::make_early_inc_range(llvm::reverse(block))) {
+    Operation *op = &each;
+    if (isOpTriviallyDead(op) || assignsOwnValue(op)) {
+      op->erase();
+    } else if (isControlFlow(op)) {
+      op = pruneControlFlow(op);
+      for (Region &region : op->getRegions())
+        pruneBlock(region.front());
+      pruneControlFlow(op); // Without what the dead ops read.
+    }
+  }
+}
+
 struct PrunePass : impl::PrunePassBase<PrunePass> {
   void runOnOperation() override {
-    // Users come after their operands, so one walk backwards finds every dead op.
     for (Operation &function : getOperation().getOps())
       for (Region &region : function.getRegions())
         for (Block &block : region)
-          for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-            if (isOpTriviallyDead(&op) || assignsOwnValue(&op))
-              op.erase();
+          pruneBlock(block);
   }
 };
 

@@ -1,7 +1,7 @@
 #include "passes/Passes.h"
 
 #include "ir/dims/DimConstraints.h"
-#include "ir/graph/Dispatch.h"
+#include "ir/graph/ControlFlow.h"
 #include "ir/graph/Shape.h"
 #include "ir/graph/State.h"
 #include "runtime/memory/planner/schedule.h"
@@ -33,21 +33,27 @@ uint64_t estimateBytes(Value value, ModuleOp module) {
   return std::max<int64_t>(0, bytes.evaluate(valueOf).value_or(0));
 }
 
+/// Orders one block. Branches and loops are instructions like calls, with a workspace that their own schedules tell.
 class Scheduler {
 public:
-  explicit Scheduler(func::FuncOp function) : function(function), module(function->getParentOfType<ModuleOp>()) {}
+  Scheduler(Block &block, ModuleOp module) : block(block), module(module) {}
 
-  void run() {
-    for (DispatchOp dispatch : function.getBody().front().getOps<DispatchOp>())
-      addNode(dispatch);
+  /// Returns the most bytes that are live at one instruction of the block.
+  uint64_t run() {
+    for (Operation &op : block)
+      if (isInstruction(&op))
+        addNode(&op);
     pinReturned();
-    addVariableOrder();
+    addUpdateOrder();
     ::ferrule::memory::Schedule schedule = ::ferrule::memory::schedule_for_memory(problem);
     if (schedule.peak < schedule.original_peak)
       reorder(schedule.order);
+    return std::min(schedule.peak, schedule.original_peak);
   }
 
 private:
+  static bool isInstruction(Operation *op) { return isa<DispatchOp>(op) || isControlFlow(op); }
+
   static Value getRoot(Value value) {
     while (auto reshape = value.getDefiningOp<ReshapeOp>())
       value = reshape.getX();
@@ -56,47 +62,63 @@ private:
 
   uint32_t getBuffer(Value value) {
     auto [it, inserted] = buffers.try_emplace(value, problem.buffers.size());
-    if (inserted)
-      problem.buffers.push_back({estimateBytes(value, module), !value.getDefiningOp<DispatchOp>()});
+    if (inserted) {
+      Operation *producer = value.getDefiningOp();
+      problem.buffers.push_back({estimateBytes(value, module), !producer || !isInstruction(producer)});
+    }
     return it->second;
   }
 
-  void addNode(DispatchOp dispatch) {
+  void addNode(Operation *op) {
     ScheduleNode node;
-    for (Value input : dispatch.getInputs())
-      node.reads.push_back(getBuffer(getRoot(input)));
-    for (Value result : dispatch.getResults())
+    for (Value operand : op->getOperands())
+      node.reads.push_back(getBuffer(getRoot(operand)));
+    for (Value result : op->getResults())
       node.writes.push_back(getBuffer(result));
-    nodeOf[dispatch] = problem.nodes.size();
+    if (isControlFlow(op)) {
+      uint64_t workspace = 0;
+      for (Region &region : op->getRegions())
+        workspace = std::max(workspace, Scheduler(region.front(), module).run());
+      node.writes.push_back(problem.buffers.size());
+      problem.buffers.push_back({workspace, false});
+    }
+    nodeOf[op] = problem.nodes.size();
     problem.nodes.push_back(node);
-    dispatches.push_back(dispatch);
+    instructions.push_back(op);
   }
 
-  /// Outputs and assigned values lie outside the arena.
+  /// Outputs, assigned values and what a region yields lie outside the block's own memory.
   void pinReturned() {
-    for (Operation &op : function.getBody().front())
-      if (isa<AssignOp, func::ReturnOp>(op))
+    for (Operation &op : block)
+      if (isa<AssignOp, YieldOp, func::ReturnOp>(op))
         for (Value operand : op.getOperands())
           if (auto it = buffers.find(getRoot(operand)); it != buffers.end())
             problem.buffers[it->second].pinned = true;
   }
 
-  /// A variable is written in place after all reads of its old value, where the program's order already has it so.
-  void addVariableOrder() {
-    for (AssignOp assign : function.getBody().front().getOps<AssignOp>()) {
-      auto producer = getRoot(assign.getValue()).getDefiningOp<DispatchOp>();
-      if (!producer)
-        continue;
-      for (ReadOp read : function.getBody().front().getOps<ReadOp>())
+  /// A variable is written in place after all reads of its old value, where the program's order already has it so; and
+  /// so is the carry of a loop.
+  void addUpdateOrder() {
+    for (AssignOp assign : block.getOps<AssignOp>())
+      for (ReadOp read : block.getOps<ReadOp>())
         if (read.getVariable() == assign.getVariable())
-          if (auto it = buffers.find(read.getResult()); it != buffers.end())
-            problem.nodes[nodeOf[producer]].writes.push_back(it->second);
-    }
+          addUpdateOrder(read.getResult(), assign.getValue());
+    Operation *parent = block.getParentOp();
+    for (unsigned carry = 0; carry < getCarryCount(parent); ++carry)
+      if (block.getTerminator()->getNumOperands() > carry)
+        addUpdateOrder(block.getArgument(carry), block.getTerminator()->getOperand(carry));
   }
 
-  /// Moves the dispatches to the end of the block, in order, each after the reshapes that it reads.
+  void addUpdateOrder(Value oldValue, Value newValue) {
+    auto producer = nodeOf.find(getRoot(newValue).getDefiningOp());
+    auto buffer = buffers.find(oldValue);
+    if (producer != nodeOf.end() && buffer != buffers.end())
+      problem.nodes[producer->second].writes.push_back(buffer->second);
+  }
+
+  /// Moves the instructions to the end of the block, in order, each after the reshapes that it reads.
   void reorder(ArrayRef<uint32_t> order) {
-    Operation *terminator = function.getBody().front().getTerminator();
+    Operation *terminator = block.getTerminator();
     DenseSet<Operation *> placed;
     auto placeReshape = [&](auto &&self, Value value) -> void {
       auto reshape = value.getDefiningOp<ReshapeOp>();
@@ -107,16 +129,16 @@ private:
     };
     SmallVector<Operation *> ends;
     SmallVector<ReshapeOp> reshapes;
-    for (Operation &op : function.getBody().front()) {
+    for (Operation &op : block) {
       if (isa<AssignOp>(op))
         ends.push_back(&op);
       if (auto reshape = dyn_cast<ReshapeOp>(op))
         reshapes.push_back(reshape);
     }
     for (uint32_t index : order) {
-      for (Value input : dispatches[index].getInputs())
-        placeReshape(placeReshape, input);
-      dispatches[index]->moveBefore(terminator);
+      for (Value operand : instructions[index]->getOperands())
+        placeReshape(placeReshape, operand);
+      instructions[index]->moveBefore(terminator);
     }
     // One that nobody reads must not be left before what it reads.
     for (ReshapeOp reshape : reshapes)
@@ -130,18 +152,18 @@ private:
     }
   }
 
-  func::FuncOp function;
+  Block &block;
   ModuleOp module;
   ScheduleProblem problem;
   DenseMap<Value, uint32_t> buffers;
   DenseMap<Operation *, uint32_t> nodeOf;
-  SmallVector<DispatchOp> dispatches;
+  SmallVector<Operation *> instructions;
 };
 
 struct SchedulePass : mlir::ferrule::impl::SchedulePassBase<SchedulePass> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>())
-      Scheduler(function).run();
+      Scheduler(function.getBody().front(), getOperation()).run();
   }
 };
 
