@@ -70,7 +70,9 @@ llvm::Error Frontend::materialize(const TensorRef &tensor, llvm::StringRef reque
   if (tensor->isTraced())
     return makeError(ErrorKind::Trace, request + " at " + location + " needs the value of a tensor made at " +
                                            tensor->getLocation().str() + " while tracing" +
-                                           (trace ? " the entry `" + trace->getEntryName() + "`" : "") +
+                                           (trace              ? " the entry `" + trace->getEntryName() + "`"
+                                            : getRegionName() ? " " + *getRegionName()
+                                                              : "") +
                                            ": it has one only when the program runs. Repair: F.cond or F.where "
                                            "for a branch, F.while_loop or F.scan for a loop; return the tensor "
                                            "to look at it");
@@ -80,10 +82,41 @@ llvm::Error Frontend::materialize(const TensorRef &tensor, llvm::StringRef reque
 }
 
 //===----------------------------------------------------------------------===//
+// Branches and loops
+//===----------------------------------------------------------------------===//
+
+std::vector<TensorRef> Frontend::beginRegion(std::string name, llvm::ArrayRef<RegionArgument> arguments,
+                                             const SourceLocation &location) {
+  return frontend::beginRegion(getStream(), std::move(name), arguments, location);
+}
+
+llvm::Expected<std::unique_ptr<RegionRecording>> Frontend::finishRegion(llvm::ArrayRef<TensorRef> yielded,
+                                                                        const CallSite &site) {
+  return frontend::finishRegion(getStream(), yielded, site);
+}
+
+void Frontend::dropRegion() { frontend::dropRegion(getStream()); }
+
+std::optional<std::string> Frontend::getRegionName() {
+  OpStream &stream = getStream();
+  return stream.isInRegion() ? std::optional(stream.getRegion().name) : std::nullopt;
+}
+
+llvm::Expected<std::vector<TensorRef>> Frontend::controlFlow(const ControlFlowCall &call) {
+  auto read = [&](const VariableRef &variable) { return readVariable(variable, call.site.location); };
+  auto assign = [&](const VariableRef &variable, const TensorRef &value) {
+    return assignVariable(variable, value, call.site);
+  };
+  return recordControlFlow(getStream(), call, {read, assign});
+}
+
+//===----------------------------------------------------------------------===//
 // Variables
 //===----------------------------------------------------------------------===//
 
 llvm::Expected<TensorRef> Frontend::readVariable(const VariableRef &variable, const SourceLocation &location) {
+  if (getStream().isInRegion())
+    return readInRegion(getStream(), variable, location);
   if (trace)
     return trace->read(variable, location);
   return variable->getValue();
@@ -98,6 +131,8 @@ llvm::Error Frontend::assignVariable(const VariableRef &variable, const TensorRe
     return refuse(ErrorKind::DType, "dtype", getName(value->getType()).str(), getName(variable->getType()).str());
   if (value->getShape() != variable->getShape())
     return refuse(ErrorKind::Shape, "shape", toString(value->getShape()), toString(variable->getShape()));
+  if (getStream().isInRegion())
+    return assignInRegion(getStream(), variable, value, site);
   if (trace)
     return trace->assign(variable, value, site);
   if (value->isTraced())

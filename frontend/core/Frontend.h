@@ -13,6 +13,7 @@
 #include "frontend/core/LazyRecorder.h"
 #include "frontend/core/MergeEntries.h"
 #include "frontend/core/OpCall.h"
+#include "frontend/core/RegionRecording.h"
 #include "frontend/core/Trace.h"
 
 namespace ferrule::frontend {
@@ -48,6 +49,17 @@ public:
   /// names the user's line and what to write instead; `request` is the call that
   /// needs the value, "numpy()" or "bool()".
   llvm::Error materialize(const TensorRef &tensor, llvm::StringRef request, llvm::StringRef location);
+
+  //===--- Branches and loops ----------------------------------------------===//
+
+  std::vector<TensorRef> beginRegion(std::string name, llvm::ArrayRef<RegionArgument> arguments,
+                                     const SourceLocation &location);
+  llvm::Expected<std::unique_ptr<RegionRecording>> finishRegion(llvm::ArrayRef<TensorRef> yielded,
+                                                                const CallSite &site);
+  void dropRegion();
+  /// Where the recorder stands, if that is a region: "the body of F.scan".
+  std::optional<std::string> getRegionName();
+  llvm::Expected<std::vector<TensorRef>> controlFlow(const ControlFlowCall &call);
 
   //===--- Variables ------------------------------------------------------===//
 

@@ -6,8 +6,11 @@
 #include "frontend/core/Error.h"
 #include "frontend/core/GradientOperands.h"
 #include "frontend/core/GraphOps.h"
+#include "frontend/core/RegionRecording.h"
 #include "ir/graph/Gradient.h"
 #include "passes/autodiff/Differentiability.h"
+
+#include "llvm/ADT/SetVector.h"
 
 namespace ferrule::frontend {
 
@@ -99,6 +102,62 @@ llvm::Expected<GradientValues> resolve(OpStream &stream, const GradientCall &cal
   return values;
 }
 
+/// The values of the blocks around from which `cost` is computed, in the order of first use.
+llvm::SetVector<mlir::Value> collectOutside(mlir::Value cost, mlir::Block &block) {
+  llvm::SetVector<mlir::Value> outside;
+  llvm::DenseSet<mlir::Operation *> seen;
+  mlir::SmallVector<mlir::Value> open{cost};
+  while (!open.empty()) {
+    mlir::Value value = open.pop_back_val();
+    if (value.getParentBlock() != &block)
+      outside.insert(value);
+    else if (mlir::Operation *op = value.getDefiningOp(); op && seen.insert(op).second)
+      open.append(op->operand_begin(), op->operand_end());
+  }
+  return outside;
+}
+
+/// Whether one of `values`, or what it is computed from, is `input`.
+bool dependsOn(llvm::ArrayRef<mlir::Value> values, mlir::Value input) {
+  llvm::DenseSet<mlir::Operation *> seen;
+  mlir::SmallVector<mlir::Value> open(values);
+  while (!open.empty()) {
+    mlir::Value value = open.pop_back_val();
+    if (value == input)
+      return true;
+    if (mlir::Operation *op = value.getDefiningOp(); op && seen.insert(op).second)
+      open.append(op->operand_begin(), op->operand_end());
+  }
+  return false;
+}
+
+/// In a branch or loop body a gradient sees what is computed there: what comes
+/// from outside counts as given.
+llvm::Error checkInRegion(OpStream &stream, const GradientCall &call, GradientValues values) {
+  if (!stream.isInRegion())
+    return llvm::Error::success();
+  RegionRecording &region = stream.getRegion();
+  auto refuse = [&](const std::string &what) {
+    return makeError(ErrorKind::Gradient, "gradient: " + what + " " + region.name +
+                                              "; take the gradient outside, of what it returns" +
+                                              describeSite(call.site));
+  };
+  if (values.cost.getParentBlock() != &region.getBlock())
+    return refuse("the cost made at " + call.cost->getLocation().str() + " was computed outside of");
+  llvm::SetVector<mlir::Value> outside = collectOutside(values.cost, region.getBlock());
+  std::vector<std::string> names = getInputNames(call);
+  for (auto [input, name] : llvm::zip_equal(values.inputs, names)) {
+    if (input.getParentBlock() == &region.getBlock())
+      continue;
+    mlir::SmallVector<mlir::Value> others;
+    llvm::copy_if(outside, std::back_inserter(others),
+                  [&](mlir::Value value) { return !llvm::is_contained(values.inputs, value); });
+    if (dependsOn(others, input))
+      return refuse("the cost depends on " + name + " by values that were computed outside of");
+  }
+  return llvm::Error::success();
+}
+
 /// Everything but whether there are gradients.
 llvm::Expected<GradientValues> check(OpStream &stream, const GradientCall &call) {
   if (llvm::Error error = checkCost(call))
@@ -107,6 +166,8 @@ llvm::Expected<GradientValues> check(OpStream &stream, const GradientCall &call)
   if (!values)
     return values.takeError();
   if (llvm::Error error = checkRecorded(call, values->cost))
+    return error;
+  if (llvm::Error error = checkInRegion(stream, call, *values))
     return error;
   return values;
 }

@@ -31,16 +31,14 @@ void LazyRecorder::startRecord() {
 }
 
 llvm::Expected<mlir::Value> LazyRecorder::getValue(const TensorRef &tensor, const CallSite &site) {
-  if (tensor->isTraced())
-    return makeError(ErrorKind::Trace, "a tensor made at " + tensor->getLocation().str() +
-                                           " while tracing is used after its trace ended; return "
-                                           "it from the traced function instead" +
-                                           describeSite(site));
-  if (tensor->getStreamId() == id)
+  if (isMine(*tensor))
     return mlir::Value::getFromOpaquePointer(tensor->getOpaqueValue());
+  if (tensor->isTraced())
+    return refuseHandle(
+        *tensor, "while tracing is used after its trace ended; return it from the traced function instead", site);
   auto [entry, isNew] = leaves.try_emplace(tensor.get());
   if (isNew) {
-    mlir::Value argument = builder.getBlock()->addArgument(
+    mlir::Value argument = getOwnBlock()->addArgument(
         toTensorType(tensor->getType(), tensor->getShape(), getContext()), builder.getUnknownLoc());
     entry->second = {tensor, argument};
     elements[argument] = tensor->getBuffer();
@@ -49,6 +47,10 @@ llvm::Expected<mlir::Value> LazyRecorder::getValue(const TensorRef &tensor, cons
 }
 
 TensorRef LazyRecorder::wrap(mlir::Value value, const SourceLocation &location) {
+  // In a region there are no elements, however often it will run.
+  if (isInRegion())
+    return std::make_shared<Tensor>(frontend::getType(value), frontend::getShape(value), getHandleId(),
+                                    /*isTraced=*/true, value.getAsOpaquePointer(), location);
   auto tensor = std::make_shared<Tensor>(frontend::getType(value), frontend::getShape(value), id,
                                          /*isTraced=*/false, value.getAsOpaquePointer(), location);
   auto found = elements.find(value);
@@ -66,12 +68,14 @@ void LazyRecorder::recordEquality(const DimExpr &, const DimExpr &, const Source
 }
 
 llvm::iterator_range<mlir::Block::iterator> LazyRecorder::getPendingOps() {
-  mlir::Block *block = builder.getBlock();
+  mlir::Block *block = getOwnBlock();
   mlir::Block::iterator first = lastFlushed ? std::next(mlir::Block::iterator(lastFlushed)) : block->begin();
   return {first, block->end()};
 }
 
 llvm::Error LazyRecorder::didRecord() {
+  if (isInRegion())
+    return llvm::Error::success();
   mlir::Block *block = builder.getBlock();
   mlir::Block::iterator next = lastCounted ? std::next(mlir::Block::iterator(lastCounted)) : block->begin();
   for (; next != block->end(); ++next) {
@@ -84,7 +88,7 @@ llvm::Error LazyRecorder::didRecord() {
 }
 
 void LazyRecorder::exitGradientScope() {
-  if (gradientScopeDepth && --gradientScopeDepth == 0 && !pendingCount)
+  if (gradientScopeDepth && --gradientScopeDepth == 0 && !pendingCount && !isInRegion())
     startRecord();
 }
 
@@ -95,7 +99,8 @@ llvm::Error LazyRecorder::flush() {
   if (!outputs.empty())
     if (llvm::Error error = run(outputs.getArrayRef()))
       return error;
-  if (!isInGradientScope()) {
+  // A region that is open uses values of the record.
+  if (!isInGradientScope() && !isInRegion()) {
     startRecord();
     return llvm::Error::success();
   }
@@ -136,7 +141,7 @@ void LazyRecorder::collectResiduals(mlir::Operation *op, llvm::SetVector<mlir::V
 }
 
 llvm::Error LazyRecorder::run(mlir::ValueRange outputs) {
-  Slice slice = cutSlice(*builder.getBlock(), outputs, [&](mlir::Value value) { return isConcrete(value); });
+  Slice slice = cutSlice(*getOwnBlock(), outputs, [&](mlir::Value value) { return isConcrete(value); });
   llvm::SmallVector<HostArray, 8> inputs;
   for (mlir::Value input : slice.inputs) {
     HostArray array;

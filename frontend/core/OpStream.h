@@ -15,7 +15,12 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/Support/Error.h"
 
+#include <memory>
+#include <set>
+
 namespace ferrule::frontend {
+
+struct RegionRecording;
 
 /// The user's line and module path of the op being recorded.
 struct CallSite {
@@ -44,6 +49,15 @@ public:
   /// A handle on `value`, which an op of this stream made.
   virtual TensorRef wrap(mlir::Value value, const SourceLocation &location) = 0;
 
+  //===--- Regions (RegionRecording.h) -------------------------------------===//
+
+  bool isInRegion() const { return !regions.empty(); }
+  /// The innermost region that is open; there must be one.
+  RegionRecording &getRegion() { return *regions.back(); }
+  /// Starts a region: the builder stands in its block until it is closed.
+  RegionRecording &openRegion(std::string name);
+  std::unique_ptr<RegionRecording> closeRegion();
+
   /// What is known of the dims here: their ranges and the equalities recorded.
   virtual const DimConstraints &getConstraints() const = 0;
 
@@ -56,11 +70,35 @@ public:
 protected:
   explicit OpStream(mlir::MLIRContext *context);
 
+  /// While it lives, ops are made in the stream's own block, whatever regions
+  /// are open: before the op that they will be part of.
+  class OutsideRegions {
+  public:
+    explicit OutsideRegions(OpStream &stream);
+
+  private:
+    mlir::OpBuilder::InsertionGuard guard;
+  };
+
+  /// The block outside of all open regions.
+  mlir::Block *getOwnBlock() const;
+
+  /// Whether the handle is one of this stream, or of a region that is open.
+  bool isMine(const Tensor &tensor) const;
+  /// The number that handles made now get.
+  uint64_t getHandleId() const;
+  /// For a traced handle that is not: a TraceError that says why.
+  llvm::Error refuseHandle(const Tensor &tensor, const std::string &user, const CallSite &site) const;
+
   /// Makes every handle so far one of a stream that has ended.
   void takeNewId();
 
   uint64_t id;
   mlir::OpBuilder builder;
+
+private:
+  std::vector<std::unique_ptr<RegionRecording>> regions; ///< Outermost first.
+  std::set<uint64_t> closedRegions;
 };
 
 /// The MLIR location of `location`: a FileLineColLoc, or an unknown one.

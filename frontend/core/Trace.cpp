@@ -33,16 +33,18 @@ llvm::Expected<TensorRef> Trace::addInput(llvm::StringRef name, DataType type, S
 }
 
 llvm::Expected<mlir::Value> Trace::getValue(const TensorRef &tensor, const CallSite &site) {
-  if (tensor->getStreamId() == id)
+  if (isMine(*tensor))
     return mlir::Value::getFromOpaquePointer(tensor->getOpaqueValue());
   if (tensor->isTraced())
-    return makeError(ErrorKind::Trace, "a tensor made at " + tensor->getLocation().str() +
-                                           " in another trace is used in the trace of `" + entryName +
-                                           "`; pass it as an argument of the traced function" + describeSite(site));
+    return refuseHandle(*tensor,
+                        "in another trace is used in the trace of `" + entryName +
+                            "`; pass it as an argument of the traced function",
+                        site);
   if (llvm::Error error = materialize(tensor))
     return error;
   auto [entry, isNew] = constants.try_emplace(tensor.get());
   if (isNew) {
+    OutsideRegions outside(*this); // Later ops find it here again.
     llvm::Expected<mlir::Value> constant = createConstant(*this, toElements(*tensor, getContext()), site);
     if (!constant) {
       constants.erase(tensor.get());
@@ -54,7 +56,7 @@ llvm::Expected<mlir::Value> Trace::getValue(const TensorRef &tensor, const CallS
 }
 
 TensorRef Trace::wrap(mlir::Value value, const SourceLocation &location) {
-  return std::make_shared<Tensor>(frontend::getType(value), frontend::getShape(value), id,
+  return std::make_shared<Tensor>(frontend::getType(value), frontend::getShape(value), getHandleId(),
                                   /*isTraced=*/true, value.getAsOpaquePointer(), location);
 }
 

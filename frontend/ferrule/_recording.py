@@ -2,6 +2,9 @@
 
 import threading
 
+from .errors import TraceError
+from .location import user_location
+
 
 class _State(threading.local):
     def __init__(self):
@@ -67,6 +70,25 @@ def set_examination(examination):
     return before
 
 
+def enter_region():
+    """Notes that ops go into another block from now on: a branch or loop body begins or ends."""
+    _state.scopes_entered += 1
+
+
+def refuse_leak(before, after):
+    """Raises TraceError where a branch or loop body would write its value ``after`` into a tensor from outside.
+
+    Args:
+        before, after: the tensor's handles before the write and after it; the tensor has no variable.
+    """
+    if _state.capture is None and after.is_traced and not before.is_traced:
+        raise TraceError(
+            f"a branch or loop body writes into a tensor from outside, at {user_location()}: it has a value only when "
+            f"that runs. Return the new value, or make the tensor a variable (fer.Parameter, a module's buffer)"
+        )
+
+
 def scope():
-    """A number that changes when a trace or a gradient manager starts to record or ends: it has no ops from before."""
+    """A number that changes when handles from before may be of no use: a trace or a gradient manager starts to record
+    or ends, which has no ops from before, or a branch or loop body does, whose handles are its own."""
     return _state.scopes_entered

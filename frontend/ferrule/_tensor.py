@@ -103,6 +103,7 @@ class Tensor:
             capture = _recording.current()
             if capture is not None and not self._value.is_traced:
                 capture.promote(self)
+            _recording.refuse_leak(self._value, handle)
         if self._variable is not None:
             self._variable.assign(handle, location=user_location())
         else:
@@ -264,8 +265,7 @@ class Tensor:
 
     def __repr__(self):
         kind = type(self).__name__
-        traced = _recording.current() is not None and self._handle.is_traced
-        if traced:
+        if self._handle.is_traced:
             return f"{kind}(shape={show(self.shape)}, dtype={self.dtype}, traced)"
         body = np.array2string(self.numpy(), separator=", ", prefix=kind + "(")
         return f"{kind}({body}, dtype={self.dtype})"

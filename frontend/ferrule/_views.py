@@ -151,6 +151,7 @@ class Storage:
             capture = _recording.current()
             if capture is not None and not self._value.is_traced:
                 capture.promote(self)
+            _recording.refuse_leak(self._value, handle)
         if self._variable is not None:
             self._variable.assign(handle, location=user_location())
         else:

@@ -11,6 +11,8 @@ const char *getName(mlir::ferrule::GradientKind kind) {
   switch (kind) {
   case mlir::ferrule::GradientKind::Rule:
     return "rule";
+  case mlir::ferrule::GradientKind::Regions:
+    return "regions";
   case mlir::ferrule::GradientKind::Zero:
     return "zero";
   case mlir::ferrule::GradientKind::NonDifferentiable:
@@ -48,7 +50,7 @@ py::dict describeOperations() {
 
 void bindOperations(py::module_ &module) {
   module.def("operations", describeOperations,
-             "{name: {gradient: rule, zero or none; reason, if none; lowering}} of every op of the graph dialect.");
+             "{name: {gradient: rule, regions, zero or none; reason, if none; lowering}} of every op of the graph dialect.");
 }
 
 } // namespace ferrule::frontend::python

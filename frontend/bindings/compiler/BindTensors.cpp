@@ -102,7 +102,14 @@ void bindVariable(py::module_ &module) {
            py::arg("of") = nullptr)
       .def("value", value, py::arg("location") = "")
       .def("assign", assign, py::arg("value"), py::arg("location") = "", py::arg("module_path") = "")
-      .def("numpy", [](const VariableRef &self) { return readArray(self->getValue(), "numpy()"); })
+      .def("numpy",
+           [](const VariableRef &self) {
+             if (std::optional<std::string> region = getFrontend().getRegionName())
+               raise(makeError(ErrorKind::Trace, "numpy() at " + askLocation() + " needs the value of " +
+                                                     self->describe() + " while " + *region +
+                                                     " is recorded: it has one only when that runs"));
+             return readArray(self->getValue(), "numpy()");
+           })
       .def("set_numpy", [](const VariableRef &self,
                            const py::array &array) { check(getFrontend().assignVariable(self, toTensor(array), {})); })
       .def_property_readonly("id", &Variable::getId)

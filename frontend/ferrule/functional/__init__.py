@@ -9,6 +9,7 @@ from .activation import *  # noqa: F403
 from .activation import logsoftmax as log_softmax
 from .attention import *  # noqa: F403
 from .contraction import *  # noqa: F403
+from .control_flow import cond, scan, while_loop
 from .convolution import *  # noqa: F403
 from .creation import arange, eye, full, full_like, linspace, ones, ones_like, zeros, zeros_like
 from .cumulative import *  # noqa: F403
