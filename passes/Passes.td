@@ -53,6 +53,25 @@ def ExpandGradientsPass : Pass<"ferrule-expand-gradients", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::ferrule::FerruleDialect"];
 }
 
+def WidenElementsPass : Pass<"ferrule-widen-elements", "::mlir::ModuleOp"> {
+  let summary = "Gives every op a dtype that has a kernel";
+  let description = [{
+    **Why.** float16 and bfloat16 are computed in float32 and rounded once an op; few kernels know narrow integers. Casts
+    around the op say that in the graph, fusion takes them into its kernel, and kernels stay few.
+
+    **Before.** Gradients are expanded: a gradient has the dtype of what it belongs to. **After.** Ops that compute have
+    operands of float32, float64, int32 or int64; elementwise integer arithmetic also of the other widths. uint64 is
+    ordered as int64 with its top bit flipped. Ops that only move elements (shape ops, casts, `where`) keep any dtype.
+
+    ```mlir
+    %z = ferrule.add %x, %y : f16      =>      %0 = ferrule.cast %x : f16 -> f32,  %1 = ferrule.cast %y : f16 -> f32
+                                               %2 = ferrule.add %0, %1 : f32
+                                               %z = ferrule.cast %2 : f32 -> f16
+    ```
+  }];
+  let dependentDialects = ["::mlir::ferrule::FerruleDialect"];
+}
+
 def DecomposeNormalizePass : Pass<"ferrule-decompose-normalize", "::mlir::ModuleOp"> {
   let summary = "Replaces ferrule.normalize by moments and elementwise ops";
   let description = [{

@@ -23,6 +23,8 @@ Type FunctionEmitter::memoryType(Type element) {
     return b.getI8Type();
   if (auto integer = dyn_cast<IntegerType>(element))
     return b.getIntegerType(integer.getWidth());
+  if (element.isF16() || element.isBF16())
+    return b.getI16Type();
   return element;
 }
 

@@ -28,7 +28,8 @@ public:
   Type pointerType() { return LLVM::LLVMPointerType::get(b.getContext()); }
   Type indexType() { return b.getI64Type(); }
   VectorType vectorOf(Type element) { return VectorType::get({laneCount}, element); }
-  /// The type of an element in memory: booleans are bytes, the sign of integers lies in the ops.
+  /// The type of an element in memory: booleans are bytes, the sign of integers lies in the ops, 16-bit floats are
+  /// their bits (only casts look into them).
   Type memoryType(Type element);
 
   Value index(int64_t value);

@@ -184,6 +184,8 @@ Value ValueEmitter::emitUncached(Value value, const ElementIndex &index) {
     TypedAttr attribute = splat.getSplatValue<TypedAttr>();
     if (auto integer = dyn_cast<IntegerAttr>(attribute))
       attribute = IntegerAttr::get(element, integer.getValue());
+    else if (element.isInteger(16)) // A 16-bit float, as its bits.
+      attribute = IntegerAttr::get(element, cast<FloatAttr>(attribute).getValue().bitcastToAPInt());
     return emitter.splatConstant(element, attribute);
   }
   if (isa<DimOp, IotaOp>(op)) {

@@ -72,12 +72,15 @@ void KernelEmission::emitFunction(llvm::function_ref<Value(FunctionEmitter &, Va
 }
 
 bool KernelEmission::storeOutputs(ValueEmitter &values, const ElementIndex &index) {
-  for (auto [slot, yielded] : llvm::enumerate(context.dispatch.getYielded())) {
-    Value vector = values.emit(yielded, index);
-    if (!vector)
+  // All loads stand before the first store: LLVM cannot know that no output overlaps an input, and would load again.
+  SmallVector<Value> vectors;
+  for (Value yielded : context.dispatch.getYielded()) {
+    vectors.push_back(values.emit(yielded, index));
+    if (!vectors.back())
       return false;
-    values.storeOutput(slot, typeOf(yielded), index, vector);
   }
+  for (auto [slot, yielded] : llvm::enumerate(context.dispatch.getYielded()))
+    values.storeOutput(slot, typeOf(yielded), index, vectors[slot]);
   return true;
 }
 

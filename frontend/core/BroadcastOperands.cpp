@@ -17,6 +17,8 @@ BroadcastRule getBroadcastRule(llvm::StringRef name) {
       .Cases({"maximum", "minimum", "equal", "not_equal", "less", "less_equal"}, BroadcastRule::Elementwise)
       .Cases({"greater", "greater_equal", "logical_and", "logical_or"}, BroadcastRule::Elementwise)
       .Cases({"logical_xor", "where", "fma", "dot"}, BroadcastRule::Elementwise)
+      .Cases({"fmod", "atan2", "hypot", "copysign"}, BroadcastRule::Elementwise)
+      .Cases({"bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"}, BroadcastRule::Elementwise)
       .Case("matmul", BroadcastRule::Contraction)
       .Default(BroadcastRule::None);
 }

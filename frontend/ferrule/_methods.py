@@ -15,7 +15,12 @@ _FUNCTIONS = {
     for name in (
         *("abs", "ceil", "cos", "cosh", "erf", "exp", "expm1", "floor", "isinf", "isnan", "log", "log1p", "neg"),
         *("relu", "round", "sigmoid", "sign", "sin", "sinh", "softmax", "sqrt", "square", "tan", "tanh"),
+        *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "erfc", "exp2", "hypot", "log10", "log2"),
+        *("bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "copysign", "eq", "fmod", "ge", "gt", "le", "lt", "ne"),
+        *("equal", "greater", "greater_equal", "less", "less_equal", "not_equal"),
+        *("isfinite", "logical_and", "logical_not", "logical_or", "logical_xor", "reciprocal", "remainder", "rsqrt", "trunc"),
         *("add", "div", "maximum", "minimum", "mod", "mul", "pow", "sub", "where"),
+        *("all", "amax", "amin", "any", "count_nonzero", "nanmean", "nansum", "ptp"),
         *("argmax", "argmin", "logsumexp", "max", "mean", "min", "norm", "prod", "std", "sum", "var"),
         *("clip", "copy", "dot", "expand_dims", "flatten", "matmul", "repeat", "roll", "split", "squeeze"),
         *("swapaxes", "tile"),
@@ -23,7 +28,7 @@ _FUNCTIONS = {
 }
 _FUNCTIONS |= {
     "absolute": "abs",
-    "clamp": "clip",
+    "clamp": "clamp",
     "clone": "copy",
     "divide": "div",
     "log_softmax": "logsoftmax",
@@ -32,6 +37,9 @@ _FUNCTIONS |= {
     "negative": "neg",
     "subtract": "sub",
     "unsqueeze": "expand_dims",
+    "__ceil__": "ceil",
+    "__floor__": "floor",
+    "__trunc__": "trunc",
 }
 _CONVERSIONS = {
     "bfloat16": "bfloat16",
@@ -185,6 +193,13 @@ def divmod_of(self, other):
     return self // other, self % other
 
 
+def rounded(self, digits=None):
+    """The nearest integers, to even at ties; ``round(t)``."""
+    if digits:
+        raise UnsupportedError(f"round with digits={digits!r} at {user_location()}: a Tensor is rounded to integers")
+    return self.round()
+
+
 def nbytes(self):
     """The bytes of the elements."""
     return self.size * dtypes.to_numpy(self.dtype).itemsize
@@ -216,6 +231,7 @@ def define(tensor_class):
         "type_as": type_as,
         "__contains__": contains,
         "__divmod__": divmod_of,
+        "__round__": rounded,
     }.items():
         setattr(tensor_class, method, function)
     for operator in ("and", "lshift", "matmul", "or", "pow", "rshift", "xor"):

@@ -6,6 +6,7 @@ Python numbers go to the recorder as they are; it gives them the tensor's dtype.
 from . import dtypes
 from ._stream import apply
 from .errors import DtypeError
+from .location import user_location
 
 _ARITHMETIC = {
     "add": "add",
@@ -15,6 +16,8 @@ _ARITHMETIC = {
     "floordiv": "floor_div",
     "mod": "mod",
     "pow": "pow",
+    "lshift": "left_shift",
+    "rshift": "right_shift",
 }
 _COMPARISON = {
     "eq": "equal",
@@ -24,7 +27,7 @@ _COMPARISON = {
     "gt": "greater",
     "ge": "greater_equal",
 }
-_LOGIC = {"and": "logical_and", "or": "logical_or", "xor": "logical_xor"}
+_BITWISE = ("and", "or", "xor")
 
 
 def define(tensor_class, as_handle):
@@ -42,11 +45,13 @@ def define(tensor_class, as_handle):
         square = type(exponent) in (int, float) and exponent == 2
         return record("mul", base, base) if square else record("pow", base, exponent)
 
-    def refuse_others(*operands):
-        for operand in operands:
-            dtype = operand.dtype if hasattr(operand, "dtype") else dtypes.array_of(operand).dtype
-            if str(dtype) != "bool":
-                raise DtypeError(f"&, |, ^ and ~ are defined for bool tensors, not {dtype}")
+    def bitwise_op(name, *operands):
+        """Logic for bools, bits for integers and for integers with bools; floats have neither."""
+        found = [str(x.dtype if hasattr(x, "dtype") else dtypes.array_of(x).dtype) for x in operands]
+        for dtype in found:
+            if dtypes.category(dtype) == 2:
+                raise DtypeError(f"&, |, ^ and ~ are defined for bools and integers, not {dtype}, at {user_location()}")
+        return ("logical_" if set(found) == {"bool"} else "bitwise_") + name
 
     def plain(op):
         if op == "pow":
@@ -59,16 +64,8 @@ def define(tensor_class, as_handle):
     def in_place(op):
         return lambda self, other: self._update(op, other)
 
-    def logic(op):
-        def operator(self, other):
-            refuse_others(self, other)
-            return record(op, self, other)
-
-        return operator
-
-    def invert(self):
-        refuse_others(self)
-        return record("logical_not", self)
+    def bitwise(name):
+        return lambda self, other: record(bitwise_op(name, self, other), self, other)
 
     for method, op in _ARITHMETIC.items():
         setattr(tensor_class, f"__{method}__", plain(op))
@@ -76,12 +73,13 @@ def define(tensor_class, as_handle):
         setattr(tensor_class, f"__i{method}__", in_place(op))
     for method, op in _COMPARISON.items():
         setattr(tensor_class, f"__{method}__", plain(op))
-    for method, op in _LOGIC.items():
-        setattr(tensor_class, f"__{method}__", logic(op))
-        setattr(tensor_class, f"__r{method}__", logic(op))
+    for name in _BITWISE:
+        setattr(tensor_class, f"__{name}__", bitwise(name))
+        setattr(tensor_class, f"__r{name}__", bitwise(name))
     tensor_class.__neg__ = lambda self: record("neg", self)
     tensor_class.__abs__ = lambda self: record("abs", self)
     tensor_class.__pos__ = lambda self: self
-    tensor_class.__invert__ = invert
+    tensor_class.__invert__ = lambda self: record(bitwise_op("not", self), self)
+    tensor_class.__rdivmod__ = lambda self, other: (other // self, other % self)
     # Comparisons are elementwise, so that only identity can tell tensors apart in sets and dicts.
     tensor_class.__hash__ = object.__hash__

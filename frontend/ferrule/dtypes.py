@@ -53,6 +53,15 @@ def is_integer(name):
     return name in INTEGERS
 
 
+def limits(name):
+    """NumPy's ``finfo`` of a floating-point type, ``iinfo`` of an integer type."""
+    if name == "bfloat16":
+        import ml_dtypes
+
+        return ml_dtypes.finfo(name)
+    return np.finfo(name) if is_float(name) else np.iinfo(name)
+
+
 def category(name):
     """0 for bool, 1 for integers, 2 for floats: the order of promotion."""
     return 0 if name == "bool" else 1 if name in INTEGERS else 2

@@ -40,6 +40,9 @@ def Ferrule_FloorOp : Ferrule_Unary<"floor", "Float", ZeroGradient> {
 def Ferrule_CeilOp : Ferrule_Unary<"ceil", "Float", ZeroGradient> {
   let summary = "Smallest integer not below x";
 }
+def Ferrule_TruncOp : Ferrule_Unary<"trunc", "Float", ZeroGradient> {
+  let summary = "The integer part: rounded towards zero";
+}
 def Ferrule_RoundOp : Ferrule_Unary<"round", "Float", ZeroGradient> {
   let summary = "Nearest integer, ties to even";
 }
@@ -55,6 +58,26 @@ def Ferrule_Log1pOp : Ferrule_Unary<"log1p", "Float", UnaryGradient<"b.div(g, b.
 def Ferrule_Expm1Op
     : Ferrule_Unary<"expm1", "Float", UnaryGradient<"b.mul(g, b.add(y, b.like(y, 1.0)))", [], [0]>, "16"> {
   let summary = "exp(x) - 1, accurate near zero";
+}
+def Ferrule_Exp2Op
+    : Ferrule_Unary<"exp2", "Float",
+                    UnaryGradient<"b.mul(g, b.mul(y, b.like(y, 0.6931471805599453)))", [], [0]>, "16"> {
+  let summary = "2 to the x, exact for integers x";
+}
+def Ferrule_Log2Op
+    : Ferrule_Unary<"log2", "Float",
+                    UnaryGradient<"b.div(g, b.mul(x, b.like(x, 0.6931471805599453)))", [0]>, "16"> {
+  let summary = "Logarithm to base 2, exact for powers of 2";
+}
+def Ferrule_Log10Op
+    : Ferrule_Unary<"log10", "Float",
+                    UnaryGradient<"b.div(g, b.mul(x, b.like(x, 2.302585092994046)))", [0]>, "20"> {
+  let summary = "Logarithm to base 10, exact for powers of 10";
+}
+def Ferrule_CbrtOp
+    : Ferrule_Unary<"cbrt", "Float",
+                    UnaryGradient<"b.div(g, b.mul(b.like(y, 3.0), b.mul(y, y)))", [], [0]>, "20"> {
+  let summary = "Cube root, with the sign of x";
 }
 def Ferrule_SqrtOp
     : Ferrule_Unary<"sqrt", "Float", UnaryGradient<"b.div(b.mul(g, b.like(g, 0.5)), y)", [], [0]>, "8"> {
@@ -74,11 +97,54 @@ def Ferrule_ErfOp
         UnaryGradient<"b.mul(g, b.mul(b.like(x, 1.1283791670955126), b.exp(b.neg(b.mul(x, x)))))", [0]>, "20"> {
   let summary = "Error function";
 }
+def Ferrule_ErfcOp
+    : Ferrule_Unary<"erfc", "Float",
+        UnaryGradient<"b.mul(g, b.mul(b.like(x, -1.1283791670955126), b.exp(b.neg(b.mul(x, x)))))", [0]>, "40"> {
+  let summary = "1 - erf(x), accurate where that is small";
+}
 def Ferrule_SinOp : Ferrule_Unary<"sin", "Float", UnaryGradient<"b.mul(g, b.cos(x))", [0]>, "20"> {
   let summary = "Sine of x in radians";
 }
 def Ferrule_CosOp : Ferrule_Unary<"cos", "Float", UnaryGradient<"b.neg(b.mul(g, b.sin(x)))", [0]>, "20"> {
   let summary = "Cosine of x in radians";
+}
+def Ferrule_TanOp
+    : Ferrule_Unary<"tan", "Float", UnaryGradient<"b.mul(g, b.add(b.like(y, 1.0), b.mul(y, y)))", [], [0]>, "24"> {
+  let summary = "Tangent of x in radians";
+}
+def Ferrule_AsinOp
+    : Ferrule_Unary<"asin", "Float", UnaryGradient<"b.div(g, b.coordinateOnCircle(x))", [0]>, "24"> {
+  let summary = "Arc sine, -pi/2 to pi/2; NaN outside -1 to 1";
+}
+def Ferrule_AcosOp
+    : Ferrule_Unary<"acos", "Float", UnaryGradient<"b.neg(b.div(g, b.coordinateOnCircle(x)))", [0]>, "24"> {
+  let summary = "Arc cosine, 0 to pi; NaN outside -1 to 1";
+}
+def Ferrule_AtanOp
+    : Ferrule_Unary<"atan", "Float", UnaryGradient<"b.div(g, b.add(b.like(x, 1.0), b.mul(x, x)))", [0]>, "20"> {
+  let summary = "Arc tangent, -pi/2 to pi/2";
+}
+def Ferrule_SinhOp : Ferrule_Unary<"sinh", "Float", UnaryGradient<"b.mul(g, b.create<CoshOp>(x))", [0]>, "20"> {
+  let summary = "Hyperbolic sine";
+}
+def Ferrule_CoshOp : Ferrule_Unary<"cosh", "Float", UnaryGradient<"b.mul(g, b.create<SinhOp>(x))", [0]>, "20"> {
+  let summary = "Hyperbolic cosine";
+}
+def Ferrule_AsinhOp
+    : Ferrule_Unary<"asinh", "Float",
+        UnaryGradient<"b.div(g, b.create<HypotOp>(x, b.like(x, 1.0)))", [0]>, "24"> {
+  let summary = "Inverse of sinh";
+}
+def Ferrule_AcoshOp
+    : Ferrule_Unary<"acosh", "Float",
+        UnaryGradient<"b.div(g, b.mul(b.create<SqrtOp>(b.sub(x, b.like(x, 1.0))), "
+                      "b.create<SqrtOp>(b.add(x, b.like(x, 1.0)))))", [0]>, "24"> {
+  let summary = "Inverse of cosh, not negative; NaN below 1";
+}
+def Ferrule_AtanhOp
+    : Ferrule_Unary<"atanh", "Float",
+        UnaryGradient<"b.div(g, b.mul(b.sub(b.like(x, 1.0), x), b.add(b.like(x, 1.0), x)))", [0]>, "20"> {
+  let summary = "Inverse of tanh; infinite at -1 and 1, NaN outside";
 }
 def Ferrule_ReluOp
     : Ferrule_Unary<"relu", "Number",
@@ -90,6 +156,11 @@ def Ferrule_LogicalNotOp
   let summary = "Negation of a bool";
 }
 
+def Ferrule_BitwiseNotOp
+    : Ferrule_Unary<"bitwise_not", "Integer", NonDifferentiable<"its result is an integer">> {
+  let summary = "Every bit flipped: -1 - x in two's complement";
+}
+
 def Ferrule_CastOp
     : Ferrule_TensorOp<"cast", Gradient<[{
         auto from = ::llvm::cast<::mlir::RankedTensorType>(getX().getType()).getElementType();
@@ -98,8 +169,9 @@ def Ferrule_CastOp
       }]>, "Elementwise", "getElementCount(getY())", [0]> {
   let summary = "Conversion to another dtype";
   let description = [{
-    Float to integer truncates toward zero and saturates, NaN gives 0; a wider float rounds to nearest even; anything
-    to bool is `x != 0`; between integers the value wraps.
+    Float to integer truncates toward zero and saturates, NaN gives 0; a wider float rounds to nearest even, once, also
+    float64 to 16 bits; an integer becomes a 16-bit float by way of float32; anything to bool is `x != 0`; between
+    integers the value wraps.
   }];
   let arguments = (ins Ferrule_Tensor:$x, TypeAttr:$dtype);
   let results = (outs Ferrule_Tensor:$y);
@@ -151,12 +223,30 @@ def Ferrule_ModOp
     : Ferrule_Binary<"mod", "Number", BinaryGradient<"g", "b.neg(b.mul(g, b.floorDiv(x, y)))", [0, 1]>, "8"> {
   let summary = "Python's x % y, with the sign of y; an integer by zero gives 0";
 }
+def Ferrule_FmodOp : Ferrule_Binary<"fmod", "Number", BinaryGradient<
+      "g", "b.neg(b.mul(g, b.create<TruncOp>(b.div(x, y))))", [0, 1]>, "8"> {
+  let summary = "C's remainder, with the sign of x, exact; an integer by zero gives 0";
+}
 def Ferrule_PowOp : Ferrule_Binary<"pow", "Float", BinaryGradient<[{
       b.where(b.equal(y, b.like(y, 0.0)), b.like(g, 0.0),
               b.mul(g, b.mul(y, b.pow(x, b.sub(y, b.like(y, 1.0))))))}], [{
       b.where(b.logicalAnd(b.equal(x, b.like(x, 0.0)), b.greaterEqual(y, b.like(y, 0.0))), b.like(g, 0.0),
               b.mul(g, b.mul(z, b.log(x))))}], [0, 1], [0]>, "40"> {
   let summary = "x to the y; 0 ** 0 = 1";
+}
+def Ferrule_Atan2Op : Ferrule_Binary<"atan2", "Float", BinaryGradient<
+      "b.mul(g, b.div(y, b.add(b.mul(x, x), b.mul(y, y))))",
+      "b.neg(b.mul(g, b.div(x, b.add(b.mul(x, x), b.mul(y, y)))))", [0, 1]>, "24"> {
+  let summary = "The angle of the point (y, x), that is atan2(ordinate, abscissa): -pi to pi, with C's signs of zero";
+}
+def Ferrule_HypotOp : Ferrule_Binary<"hypot", "Float", BinaryGradient<
+      "b.where(b.equal(z, b.like(z, 0.0)), b.like(g, 0.0), b.mul(g, b.div(x, z)))",
+      "b.where(b.equal(z, b.like(z, 0.0)), b.like(g, 0.0), b.mul(g, b.div(y, z)))", [0, 1], [0]>, "12"> {
+  let summary = "sqrt(x * x + y * y) without overflow; gradient 0 at the origin";
+}
+def Ferrule_CopysignOp : Ferrule_Binary<"copysign", "Float", BinaryGradient<
+      "b.mul(g, b.mul(b.sign(x), b.sign(z)))", "b.like(g, 0.0)", [0], [0]>> {
+  let summary = "|x| with the sign of y, also of zeros; gradient 0 at x = 0";
 }
 def Ferrule_MaximumOp : Ferrule_Binary<"maximum", "Number", BinaryGradient<
       "b.where(b.greater(x, y), g, b.where(b.equal(x, y), b.mul(g, b.like(g, 0.5)), b.like(g, 0.0)))",
@@ -186,6 +276,18 @@ class Ferrule_Logical<string mnemonic>
 def Ferrule_LogicalAndOp : Ferrule_Logical<"logical_and"> { let summary = "Conjunction of bools"; }
 def Ferrule_LogicalOrOp : Ferrule_Logical<"logical_or"> { let summary = "Disjunction of bools"; }
 def Ferrule_LogicalXorOp : Ferrule_Logical<"logical_xor"> { let summary = "Exclusive or of bools"; }
+
+class Ferrule_Bitwise<string mnemonic>
+    : Ferrule_Binary<mnemonic, "Integer", NonDifferentiable<"its result is an integer">>;
+def Ferrule_BitwiseAndOp : Ferrule_Bitwise<"bitwise_and"> { let summary = "Bits set in both"; }
+def Ferrule_BitwiseOrOp : Ferrule_Bitwise<"bitwise_or"> { let summary = "Bits set in either"; }
+def Ferrule_BitwiseXorOp : Ferrule_Bitwise<"bitwise_xor"> { let summary = "Bits set in exactly one"; }
+def Ferrule_LeftShiftOp : Ferrule_Bitwise<"left_shift"> {
+  let summary = "x * 2^y, wrapped; 0 where y is negative or not below the width";
+}
+def Ferrule_RightShiftOp : Ferrule_Bitwise<"right_shift"> {
+  let summary = "floor(x / 2^y); where y is negative or not below the width, 0, or -1 for a negative x";
+}
 
 //===------------------------------------------------------------------------------------------------------------===//
 // Three operands

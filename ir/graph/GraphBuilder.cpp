@@ -25,6 +25,11 @@ Value GraphBuilder::logicalAnd(Value x, Value y) { return create<LogicalAndOp>(x
 Value GraphBuilder::where(Value mask, Value x, Value y) { return create<WhereOp>(mask, x, y); }
 Value GraphBuilder::fma(Value a, Value b, Value c) { return create<FmaOp>(a, b, c); }
 
+Value GraphBuilder::coordinateOnCircle(Value x) {
+  Value one = like(x, 1.0);
+  return create<SqrtOp>(mul(sub(one, x), add(one, x)));
+}
+
 Value GraphBuilder::cast(Value x, Type elementType) {
   return getElementType(x) == elementType ? x : Value(create<CastOp>(x, elementType));
 }

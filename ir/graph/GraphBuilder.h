@@ -41,6 +41,9 @@ public:
   Value fma(Value a, Value b, Value c);
   Value cast(Value x, Type elementType);
 
+  /// sqrt(1 - x^2), exact also near 1.
+  Value coordinateOnCircle(Value x);
+
   /// A tensor of the type of `model` with every element `value` (converted to its dtype).
   Value like(Value model, double value);
   /// The same for any dtype and shape.

@@ -7,11 +7,11 @@ namespace mlir::ferrule {
 
 LogicalResult inferReduction(MaybeLocation location, StringRef op, Value x, DenseI64ArrayAttr axes, bool keepdims,
                              InferredTypes &types) {
-  if (failed(checkKind(location, op, "x", x, ElementKind::Number)) ||
+  bool hasIdentity = op == "reduce_sum" || op == "reduce_prod";
+  if (failed(checkKind(location, op, "x", x, hasIdentity ? ElementKind::Number : ElementKind::Any)) ||
       failed(checkPresent(location, op, "axes", axes)) || failed(checkAxes(location, op, "axes", axes, x)))
     return failure();
   Dims dims = getDims(x);
-  bool hasIdentity = op == "reduce_sum" || op == "reduce_prod";
   for (int64_t axis : axes.asArrayRef())
     if (!hasIdentity && dims[axis] == DimExpr(0))
       return failInference(location, op, "x is " + describe(x) + "; axis " + Twine(axis) + " must not be empty");
@@ -20,8 +20,7 @@ LogicalResult inferReduction(MaybeLocation location, StringRef op, Value x, Dens
 
 LogicalResult inferArgReduction(MaybeLocation location, StringRef op, Value x, IntegerAttr axis, bool keepdims,
                                 InferredTypes &types) {
-  if (failed(checkKind(location, op, "x", x, ElementKind::Number)) ||
-      failed(checkPresent(location, op, "axis", axis)) || failed(checkAxes(location, op, "axis", axis.getInt(), x)))
+  if (failed(checkPresent(location, op, "axis", axis)) || failed(checkAxes(location, op, "axis", axis.getInt(), x)))
     return failure();
   Dims dims = getDims(x);
   if (dims[axis.getInt()] == DimExpr(0))

@@ -6,7 +6,7 @@
 
 namespace ferrule::kernels {
 
-enum class DataType : uint8_t { kBool, kI8, kI16, kI32, kI64, kU8, kU16, kU32, kU64, kF32, kF64 };
+enum class DataType : uint8_t { kBool, kI8, kI16, kI32, kI64, kU8, kU16, kU32, kU64, kF16, kBF16, kF32, kF64 };
 
 // Bytes an element; a boolean takes one byte that holds 0 or 1.
 constexpr int64_t size_of(DataType type) {
@@ -17,6 +17,8 @@ constexpr int64_t size_of(DataType type) {
       return 1;
     case DataType::kI16:
     case DataType::kU16:
+    case DataType::kF16:
+    case DataType::kBF16:
       return 2;
     case DataType::kI32:
     case DataType::kU32:

@@ -35,6 +35,11 @@ struct LaneTraits<double> {
   static constexpr double kMin = 0x1p-1022;
 };
 template <>
+struct LaneTraits<int16_t> {
+  using Bits = int16_t;
+  using Unsigned = uint16_t;
+};
+template <>
 struct LaneTraits<int32_t> {
   using Bits = int32_t;
   using Unsigned = uint32_t;
@@ -63,6 +68,11 @@ FERRULE_INLINE T select(bool mask, T yes, T no) {
   return mask ? yes : no;
 }
 FERRULE_INLINE bool any(bool mask) { return mask; }
+// A mask as integers of type B, all ones where it is true.
+template <typename B>
+FERRULE_INLINE B mask_bits(bool mask) {
+  return mask ? static_cast<B>(-1) : B(0);
+}
 
 // The scalar that a lane holds, and conversions named by what they produce.
 template <typename V>
@@ -96,6 +106,7 @@ struct VectorOf;
 FERRULE_VECTOR_OF(float)
 FERRULE_VECTOR_OF(double)
 FERRULE_VECTOR_OF(int8_t)
+FERRULE_VECTOR_OF(int16_t)
 FERRULE_VECTOR_OF(int32_t)
 FERRULE_VECTOR_OF(int64_t)
 FERRULE_VECTOR_OF(uint32_t)
@@ -115,6 +126,7 @@ using Vec = typename VectorOf<T>::Type;
   };
 FERRULE_VECTOR_LANE(float)
 FERRULE_VECTOR_LANE(double)
+FERRULE_VECTOR_LANE(int16_t)
 FERRULE_VECTOR_LANE(int32_t)
 FERRULE_VECTOR_LANE(int64_t)
 FERRULE_VECTOR_LANE(uint32_t)
@@ -184,6 +196,10 @@ FERRULE_INLINE V select(Vec<int32_t> mask, V yes, V no) {
 template <typename V>
 FERRULE_INLINE V select(Vec<int64_t> mask, V yes, V no) {
   return mask ? yes : no;
+}
+template <typename B>
+FERRULE_INLINE B mask_bits(Vec<int64_t> mask) {
+  return __builtin_convertvector(mask, B);
 }
 FERRULE_INLINE bool any(Vec<int32_t> mask) { return __builtin_reduce_or(mask) != 0; }
 FERRULE_INLINE bool any(Vec<int64_t> mask) { return __builtin_reduce_or(mask) != 0; }

@@ -14,24 +14,42 @@ struct Division {
 };
 
 template <typename V>
-FERRULE_INLINE Division<V> divide_integers(V x, V y) {
+FERRULE_INLINE Division<V> divide_unsigned(V x, V y) {
+  const auto by_zero = y == V{};
+  const V quotient = x / select(by_zero, constant<V>(1), y);
+  return {select(by_zero, V{}, quotient), select(by_zero, V{}, x - quotient * y)};
+}
+
+// Rounded towards zero, as the machine divides, but without its traps.
+template <typename V>
+FERRULE_INLINE Division<V> divide_truncated(V x, V y) {
   using T = ScalarOf<V>;
   const V zero = V{}, one = constant<V>(T(1));
   const auto by_zero = y == zero, by_minus_one = y == constant<V>(T(-1));
-  // The machine divides by neither.
-  const V divisor = select(by_zero | by_minus_one, one, y);
-  V quotient = x / divisor;
-  V remainder = x - quotient * divisor;
-  const auto adjust = (remainder != zero) & ((remainder < zero) != (divisor < zero));
-  quotient = select(adjust, quotient - one, quotient);
-  remainder = select(adjust, remainder + divisor, remainder);
+  const V quotient = x / select(by_zero | by_minus_one, one, y);
+  const V remainder = x - quotient * select(by_zero | by_minus_one, one, y);
+  // x is not divided by -1 but negated, where it may wrap.
+  V negated;
   if constexpr (sizeof(V) == sizeof(T)) {
-    const T negated = static_cast<T>(typename LaneTraits<T>::Unsigned(0) - static_cast<typename LaneTraits<T>::Unsigned>(x));
-    quotient = select(by_minus_one, negated, quotient);
+    using U = typename LaneTraits<T>::Unsigned;
+    negated = static_cast<T>(U(0) - static_cast<U>(x));
   } else {
-    quotient = select(by_minus_one, -x, quotient);
+    negated = -x;
   }
-  return {select(by_zero, zero, quotient), select(by_zero, zero, remainder)};
+  return {select(by_zero, zero, select(by_minus_one, negated, quotient)), remainder};
+}
+
+template <typename V>
+FERRULE_INLINE Division<V> divide_integers(V x, V y) {
+  if constexpr (static_cast<ScalarOf<V>>(-1) > ScalarOf<V>(0)) {
+    return divide_unsigned(x, y);
+  } else {
+    const V zero = V{}, one = constant<V>(1);
+    const Division<V> truncated = divide_truncated(x, y);
+    const auto adjust = (truncated.remainder != zero) & ((truncated.remainder < zero) != (y < zero));
+    return {select(adjust, truncated.quotient - one, truncated.quotient),
+            select(adjust, truncated.remainder + y, truncated.remainder)};
+  }
 }
 
 // ---- floats ------------------------------------------------------------------------------------------------------
@@ -150,6 +168,19 @@ FERRULE_INLINE V mod(V x, V y) {
     return mod_floats(x, y);
   } else {
     return divide_integers(x, y).remainder;
+  }
+}
+
+// The remainder with the sign of x.
+template <typename V>
+FERRULE_INLINE V fmod(V x, V y) {
+  using T = ScalarOf<V>;
+  if constexpr (static_cast<T>(0.5) != 0) {
+    return truncated_remainder(x, y);
+  } else if constexpr (static_cast<T>(-1) > T(0)) {
+    return divide_unsigned(x, y).remainder;
+  } else {
+    return divide_truncated(x, y).remainder;
   }
 }
 

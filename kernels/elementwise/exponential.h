@@ -88,18 +88,27 @@ FERRULE_INLINE ReducedExponential<V> reduce_exponential(V x, V tail) {
   }
 }
 
-// exp(x + tail), |tail| far below |x|. Overflow gives infinity; a denormal result is rounded once.
+// (1 + r) * 2^n. Two factors, because 2^n alone may lie outside the normal numbers.
 template <typename V>
-FERRULE_INLINE V exponential(V x, V tail) {
+FERRULE_INLINE V scale_exponential(V r, BitsOf<V> n) {
+  const BitsOf<V> half = n >> 1;
+  return (constant<V>(ScalarOf<V>(1)) + r) * power_of_two<V>(half) * power_of_two<V>(n - half);
+}
+
+// exp(x + tail) / 2^DOWN, |tail| far below |x|. Overflow gives infinity; a denormal result is rounded once.
+template <int DOWN, typename V>
+FERRULE_INLINE V scaled_exponential(V x, V tail) {
   using T = ScalarOf<V>;
   const V low = constant<V>(sizeof(T) == 4 ? T(-104) : T(-746));
-  const V high = constant<V>(sizeof(T) == 4 ? T(89) : T(710));
+  const V high = constant<V>(T(DOWN) + (sizeof(T) == 4 ? T(89) : T(710)));
   x = select(x < low, low, x);
   x = select(x > high, high, x);
   const ReducedExponential<V> e = reduce_exponential(x, tail);
-  // Two factors, because 2^n alone may lie outside the normal numbers.
-  const BitsOf<V> half = e.n >> 1;
-  return (constant<V>(T(1)) + e.r) * power_of_two<V>(half) * power_of_two<V>(e.n - half);
+  return scale_exponential(e.r, e.n - typename LaneTraits<T>::Bits(DOWN));
+}
+template <typename V>
+FERRULE_INLINE V exponential(V x, V tail) {
+  return scaled_exponential<0>(x, tail);
 }
 
 template <typename V>

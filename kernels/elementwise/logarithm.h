@@ -47,17 +47,27 @@ FERRULE_INLINE V log_of_split(V f, V n, V correction) {
   return n * constant<V>(kLn2High) - ((half_square - low) - f);
 }
 
+// As split_number, denormals included: they are scaled by 2^54 first.
 template <typename V>
-FERRULE_INLINE V log_f64(V x) {
-  const V infinity = constant<V>(LaneTraits<double>::kInfinity);
-  // Denormals are scaled by 2^54 first.
+FERRULE_INLINE SplitNumber<V> split_any(V x) {
   const auto small = x < constant<V>(LaneTraits<double>::kMin);
   const SplitNumber<V> split = split_number(select(small, x * constant<V>(0x1p54), x));
-  const V n = select(small, split.n - constant<V>(54.0), split.n);
-  V y = log_of_split(split.f, n, V{});
+  return {split.f, select(small, split.n - constant<V>(54.0), split.n)};
+}
+
+// A logarithm's value where x is not positive and finite; `y` elsewhere.
+template <typename V>
+FERRULE_INLINE V finish_log(V x, V y) {
+  const V infinity = constant<V>(LaneTraits<double>::kInfinity);
   y = select(x == infinity, infinity, y);
   y = select(x == V{}, -infinity, y);
   return select(x >= V{}, y, constant<V>(__builtin_nan("")));
+}
+
+template <typename V>
+FERRULE_INLINE V log_f64(V x) {
+  const SplitNumber<V> split = split_any(x);
+  return finish_log(x, log_of_split(split.f, split.n, V{}));
 }
 
 template <typename V>
@@ -75,6 +85,13 @@ FERRULE_INLINE V log1p_f64(V x) {
   return select(x >= -one, y, constant<V>(__builtin_nan("")));
 }
 
+// n + log(1 + f) / ln 2: a power of two has f = 0.
+template <typename V>
+FERRULE_INLINE V log2_f64(V x) {
+  const SplitNumber<V> split = split_any(x);
+  return finish_log(x, fused(log_of_split(split.f, V{}, V{}), constant<V>(0x1.71547652b82fep+0), split.n));
+}
+
 template <typename V>
 FERRULE_INLINE V log(V x) {
   return convert_to<V>(log_f64(convert_to<DoubleOf<V>>(x)));
@@ -82,6 +99,10 @@ FERRULE_INLINE V log(V x) {
 template <typename V>
 FERRULE_INLINE V log1p(V x) {
   return convert_to<V>(log1p_f64(convert_to<DoubleOf<V>>(x)));
+}
+template <typename V>
+FERRULE_INLINE V log2(V x) {
+  return convert_to<V>(log2_f64(convert_to<DoubleOf<V>>(x)));
 }
 
 }  // namespace ferrule::kernels

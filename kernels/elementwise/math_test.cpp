@@ -41,6 +41,11 @@ const Unary kUnary[] = {
     FERRULE_UNARY(exp, std::exp),     FERRULE_UNARY(log, std::log),   FERRULE_UNARY(log1p, std::log1p),
     FERRULE_UNARY(expm1, std::expm1), FERRULE_UNARY(tanh, std::tanh), FERRULE_UNARY(sigmoid, exact_sigmoid),
     FERRULE_UNARY(erf, std::erf),     FERRULE_UNARY(sin, std::sin),   FERRULE_UNARY(cos, std::cos),
+    FERRULE_UNARY(exp2, std::exp2),   FERRULE_UNARY(log2, std::log2), FERRULE_UNARY(log10, std::log10),
+    FERRULE_UNARY(cbrt, std::cbrt),   FERRULE_UNARY(erfc, std::erfc), FERRULE_UNARY(tan, std::tan),
+    FERRULE_UNARY(asin, std::asin),   FERRULE_UNARY(acos, std::acos), FERRULE_UNARY(atan, std::atan),
+    FERRULE_UNARY(sinh, std::sinh),   FERRULE_UNARY(cosh, std::cosh), FERRULE_UNARY(asinh, std::asinh),
+    FERRULE_UNARY(acosh, std::acosh), FERRULE_UNARY(atanh, std::atanh),
 };
 #undef FERRULE_UNARY
 
@@ -155,6 +160,66 @@ TEST_CASE("pow is accurate, has IEEE's special cases and the same bits everywher
   check_pow<double>(random, 4.0);
 }
 
+// Functions of two arguments over corners against corners, unrelated magnitudes and related ones.
+template <typename T>
+void check_binary(const char* op, long double (*exact)(long double, long double),
+                  void (*SkeletonTable::*vector)(const void*, const void*, void*), double limit, Random& random) {
+  Buffer<T> x(1 << 13), y(1 << 13), expected(1 << 13), actual(1 << 13);
+  double worst = 0;
+  for (int round = 0; round < 8; ++round) {
+    sample(random, x);
+    sample(random, y);
+    for (int64_t i = 0; i < x.size(); ++i) {
+      if (i < 121) x[i] = x[i % 11], y[i] = y[i / 11 % 11];
+      else if (i % 3 == 0) y[i] = x[i] * static_cast<T>(random.between(-64, 64)) / T(16);
+    }
+    REQUIRE(reference_binary(op, kType<T>, x.data(), y.data(), expected.data(), x.size()));
+    for (int64_t i = 0; i < x.size(); ++i) {
+      const double error = ulp_error<T>(expected[i], exact(x[i], y[i]));
+      worst = std::max(worst, error);
+      if (error > limit) {
+        INFO(op << "(" << x[i] << ", " << y[i] << ") = " << expected[i]);
+        REQUIRE(error <= limit);
+      }
+    }
+    for (const SkeletonTable* table : runnable_skeletons()) {
+      for (int64_t i = 0; i < x.size(); i += 16) (table->*vector)(x.data() + i, y.data() + i, actual.data() + i);
+      REQUIRE(difference(expected, actual) == "");
+    }
+  }
+  std::printf("%-8s worst error: %.2f ULP (%zu bytes)\n", op, worst, sizeof(T));
+}
+
+TEST_CASE("atan2 and hypot are accurate over the whole range and the same bits everywhere") {
+  Random random(6);
+  check_binary<float>("atan2", std::atan2, &SkeletonTable::ferrule_atan2_f32, 3.0, random);
+  check_binary<double>("atan2", std::atan2, &SkeletonTable::ferrule_atan2_f64, 4.0, random);
+  check_binary<float>("hypot", std::hypot, &SkeletonTable::ferrule_hypot_f32, 3.0, random);
+  check_binary<double>("hypot", std::hypot, &SkeletonTable::ferrule_hypot_f64, 4.0, random);
+}
+
+template <typename T>
+T evaluate(const char* op, T x) {
+  T out{};
+  REQUIRE(reference_unary(op, kType<T>, &x, &out, 1));
+  return out;
+}
+
+TEST_CASE("powers of two and ten, and signs of zero, are exact") {
+  for (int k = -1074; k <= 1023; ++k) {
+    REQUIRE(evaluate("log2", std::ldexp(1.0, k)) == k);
+    REQUIRE(evaluate("exp2", static_cast<double>(k)) == std::ldexp(1.0, k));
+  }
+  double ten = 1;
+  for (int k = 0; k <= 22; ++k, ten *= 10) REQUIRE(evaluate("log10", ten) == k);
+  for (int k = 1; k <= 1000; ++k) REQUIRE(evaluate("cbrt", static_cast<double>(k) * k * k) == k);
+  for (const char* op : {"sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "cbrt", "erf", "expm1", "log1p"}) {
+    INFO(op);
+    REQUIRE(std::signbit(evaluate(op, -0.0)));
+    REQUIRE_FALSE(std::signbit(evaluate(op, 0.0)));
+  }
+}
+
 template <typename T>
 T apply(const char* op, DataType type, T x, T y) {
   T out{};
@@ -181,7 +246,8 @@ TEST_CASE("floor division and remainder are Python's") {
 
 template <typename T>
 void check_division(DataType type, void (*SkeletonTable::*quotient)(const void*, const void*, void*),
-                    void (*SkeletonTable::*remainder)(const void*, const void*, void*), Random& random) {
+                    void (*SkeletonTable::*remainder)(const void*, const void*, void*),
+                    void (*SkeletonTable::*truncated)(const void*, const void*, void*), Random& random) {
   Buffer<T> x(1 << 12), y(1 << 12), expected(1 << 12), actual(1 << 12);
   if constexpr (std::is_floating_point_v<T>) {
     sample(random, x);
@@ -195,16 +261,17 @@ void check_division(DataType type, void (*SkeletonTable::*quotient)(const void*,
     }
   }
   for (const SkeletonTable* table : runnable_skeletons()) {
-    for (const bool is_mod : {false, true}) {
-      REQUIRE(reference_binary(is_mod ? "mod" : "floor_div", type, x.data(), y.data(), expected.data(), x.size()));
-      const auto function = is_mod ? table->*remainder : table->*quotient;
+    const std::pair<const char*, void (*)(const void*, const void*, void*)> functions[] = {
+        {"floor_div", table->*quotient}, {"mod", table->*remainder}, {"fmod", table->*truncated}};
+    for (const auto& [op, function] : functions) {
+      REQUIRE(reference_binary(op, type, x.data(), y.data(), expected.data(), x.size()));
       for (int64_t i = 0; i < x.size(); i += 16) function(x.data() + i, y.data() + i, actual.data() + i);
-      INFO(table->target << (is_mod ? " mod" : " floor_div"));
+      INFO(table->target << " " << op);
       REQUIRE(difference(expected, actual) == "");
       if constexpr (std::is_floating_point_v<T>) {
-        for (int64_t i = 0; is_mod && i < x.size(); ++i) {
+        for (int64_t i = 0; op != std::string("floor_div") && i < x.size(); ++i) {
           T exact = std::fmod(x[i], y[i]);
-          if (exact != 0 && (exact < 0) != (y[i] < 0)) exact += y[i];
+          if (op == std::string("mod") && exact != 0 && (exact < 0) != (y[i] < 0)) exact += y[i];
           if (exact == exact || expected[i] == expected[i]) REQUIRE(exact == expected[i]);
         }
       }
@@ -214,10 +281,99 @@ void check_division(DataType type, void (*SkeletonTable::*quotient)(const void*,
 
 TEST_CASE("divisions are the same bits everywhere") {
   Random random(5);
-  check_division<float>(DataType::kF32, &SkeletonTable::ferrule_floor_div_f32, &SkeletonTable::ferrule_mod_f32, random);
-  check_division<double>(DataType::kF64, &SkeletonTable::ferrule_floor_div_f64, &SkeletonTable::ferrule_mod_f64, random);
-  check_division<int32_t>(DataType::kI32, &SkeletonTable::ferrule_floor_div_i32, &SkeletonTable::ferrule_mod_i32, random);
-  check_division<int64_t>(DataType::kI64, &SkeletonTable::ferrule_floor_div_i64, &SkeletonTable::ferrule_mod_i64, random);
+  check_division<float>(DataType::kF32, &SkeletonTable::ferrule_floor_div_f32, &SkeletonTable::ferrule_mod_f32,
+                         &SkeletonTable::ferrule_fmod_f32, random);
+  check_division<double>(DataType::kF64, &SkeletonTable::ferrule_floor_div_f64, &SkeletonTable::ferrule_mod_f64,
+                         &SkeletonTable::ferrule_fmod_f64, random);
+  check_division<int32_t>(DataType::kI32, &SkeletonTable::ferrule_floor_div_i32, &SkeletonTable::ferrule_mod_i32,
+                         &SkeletonTable::ferrule_fmod_i32, random);
+  check_division<int64_t>(DataType::kI64, &SkeletonTable::ferrule_floor_div_i64, &SkeletonTable::ferrule_mod_i64,
+                         &SkeletonTable::ferrule_fmod_i64, random);
+  check_division<uint64_t>(DataType::kU64, &SkeletonTable::ferrule_floor_div_u64, &SkeletonTable::ferrule_mod_u64,
+                         &SkeletonTable::ferrule_fmod_u64, random);
+}
+
+// Every 16-bit float, its neighbourhood in f32 and f64, and ties.
+template <typename T>
+void sample_around_16_bit_floats(DataType type, Buffer<T>& x) {
+  for (int64_t i = 0; i < 65536; ++i) {
+    const uint16_t pattern[2] = {static_cast<uint16_t>(i), static_cast<uint16_t>(i + 1)};
+    float value[2];
+    REQUIRE(reference_cast(type, DataType::kF32, pattern, value, 2));
+    const T middle = (static_cast<T>(value[0]) + static_cast<T>(value[1])) / 2;
+    const T infinity = std::numeric_limits<T>::infinity();
+    const T all[8] = {static_cast<T>(value[0]), std::nextafter(static_cast<T>(value[0]), infinity),
+                      std::nextafter(static_cast<T>(value[0]), -infinity), middle, std::nextafter(middle, infinity),
+                      std::nextafter(middle, -infinity), static_cast<T>(value[1]), middle * T(1.0009765625)};
+    for (int j = 0; j < 8; ++j) x[8 * i + j] = all[j];
+  }
+}
+
+// The nearest value among the two neighbours that a 16-bit pattern and the next one are, by comparing distances.
+template <typename T>
+void check_nearest(DataType type, DataType from) {
+  Buffer<T> x(8 * 65536);
+  Buffer<uint16_t> rounded(x.size());
+  sample_around_16_bit_floats(type, x);
+  REQUIRE(reference_cast(from, type, x.data(), rounded.data(), x.size()));
+  const int mantissa = type == DataType::kF16 ? 10 : 7;
+  const uint16_t largest = type == DataType::kF16 ? 0x7bff : 0x7f7f;
+  for (int64_t i = 0; i < x.size(); ++i) {
+    if (std::isnan(x[i])) {
+      REQUIRE((rounded[i] & 0x7fff) > largest + 1);
+      continue;
+    }
+    REQUIRE(std::signbit(x[i]) == (rounded[i] >> 15 != 0));
+    // As exact numbers: infinity stands one step beyond the largest finite one.
+    const auto value = [&](int pattern) {
+      float result;
+      const uint16_t bits = static_cast<uint16_t>(pattern);
+      REQUIRE(reference_cast(type, DataType::kF32, &bits, &result, 1));
+      return std::isinf(result) ? std::ldexp(1.0L, type == DataType::kF16 ? 16 : 128) : static_cast<long double>(result);
+    };
+    const int got = rounded[i] & 0x7fff;
+    const long double exact = std::fabs(static_cast<long double>(x[i]));
+    if (std::isinf(x[i])) {
+      REQUIRE(got == largest + 1);
+      continue;
+    }
+    const long double error = std::fabs(exact - value(got));
+    const bool last = got == largest + 1;
+    const long double above = last ? INFINITY : std::fabs(exact - value(got + 1));
+    const long double below = got == 0 ? INFINITY : std::fabs(exact - value(got - 1));
+    if (last && exact > value(got)) continue;
+    INFO(x[i] << " to " << got << " with " << mantissa << " bits");
+    REQUIRE(error <= above);
+    REQUIRE(error <= below);
+    if (error == above || error == below) REQUIRE(got % 2 == 0);
+  }
+}
+
+TEST_CASE("casts to 16-bit floats take the nearest, even at ties, from f32 and from f64 in one step") {
+  for (const DataType type : {DataType::kF16, DataType::kBF16}) {
+    check_nearest<float>(type, DataType::kF32);
+    check_nearest<double>(type, DataType::kF64);
+  }
+}
+
+TEST_CASE("the vector halves of 16-bit casts are the scalar ones") {
+  Buffer<double> x(8 * 65536);
+  Buffer<float> y(8 * 65536);
+  Buffer<uint16_t> expected(x.size()), actual(x.size());
+  sample_around_16_bit_floats(DataType::kBF16, x);
+  sample_around_16_bit_floats(DataType::kBF16, y);
+  for (const SkeletonTable* table : runnable_skeletons()) {
+    REQUIRE(reference_cast(DataType::kF64, DataType::kBF16, x.data(), expected.data(), x.size()));
+    for (int64_t i = 0; i < x.size(); i += 16) {
+      alignas(64) float odd[16];
+      table->ferrule_round_to_odd_f64(x.data() + i, odd);
+      table->ferrule_bfloat16_bits_f32(odd, actual.data() + i);
+    }
+    REQUIRE(std::memcmp(expected.data(), actual.data(), x.size() * 2) == 0);
+    REQUIRE(reference_cast(DataType::kF32, DataType::kBF16, y.data(), expected.data(), y.size()));
+    for (int64_t i = 0; i < y.size(); i += 16) table->ferrule_bfloat16_bits_f32(y.data() + i, actual.data() + i);
+    REQUIRE(std::memcmp(expected.data(), actual.data(), y.size() * 2) == 0);
+  }
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// pow for one scalar or 16 lanes, with the special cases of IEEE 754 pow.
+// pow, with the special cases of IEEE 754 pow, exp2 and log10 for one scalar or 16 lanes.
 #ifndef FERRULE_KERNELS_ELEMENTWISE_POWER_H_
 #define FERRULE_KERNELS_ELEMENTWISE_POWER_H_
 
@@ -42,10 +42,8 @@ FERRULE_INLINE TwoPart<V> log_two_part(V f, V n) {
 template <typename V>
 FERRULE_INLINE V power_of_magnitude(V magnitude, V y) {
   const V infinity = constant<V>(LaneTraits<double>::kInfinity);
-  const auto small = magnitude < constant<V>(LaneTraits<double>::kMin);
-  const SplitNumber<V> split = split_number(select(small, magnitude * constant<V>(0x1p54), magnitude));
-  const V n = select(small, split.n - constant<V>(54.0), split.n);
-  TwoPart<V> log = log_two_part(split.f, n);
+  const SplitNumber<V> split = split_any(magnitude);
+  TwoPart<V> log = log_two_part(split.f, split.n);
   log.high = select(magnitude == V{}, -infinity, select(magnitude == infinity, infinity, log.high));
   const V product = y * log.high;
   const V low = fused(y, log.low, fused(y, log.high, -product));
@@ -75,6 +73,41 @@ FERRULE_INLINE V pow_f64(V x, V y) {
 template <typename V>
 FERRULE_INLINE V pow(V x, V y) {
   return convert_to<V>(pow_f64(convert_to<DoubleOf<V>>(x), convert_to<DoubleOf<V>>(y)));
+}
+
+// 2^n * exp(r ln 2), n = round(x), so that integers are exact.
+template <typename V>
+FERRULE_INLINE V exp2_f64(V x) {
+  constexpr double kLn2 = 0x1.62e42fefa39efp-1, kLn2Rest = 0x1.abc9e3b39803fp-56;
+  const V low = constant<V>(-1080.0), high = constant<V>(1030.0);
+  x = select(x < low, low, x);
+  x = select(x > high, high, x);
+  const V n = round_even(x), r = x - n;
+  const V t = r * constant<V>(kLn2);
+  const V tail = fused(r, constant<V>(kLn2Rest), fused(r, constant<V>(kLn2), -t));
+  const ReducedExponential<V> e = reduce_exponential(t, tail);
+  const V magic = constant<V>(kRoundingMagic<double>);
+  const BitsOf<V> whole = bits_as<BitsOf<V>>(n + magic) - bits_as<int64_t>(kRoundingMagic<double>);
+  return scale_exponential(e.r, e.n + whole);
+}
+template <typename V>
+FERRULE_INLINE V exp2(V x) {
+  return convert_to<V>(exp2_f64(convert_to<DoubleOf<V>>(x)));
+}
+
+// log(x) / ln 10 with both in two parts: powers of ten come out exact.
+template <typename V>
+FERRULE_INLINE V log10_f64(V x) {
+  const SplitNumber<V> split = split_any(x);
+  const TwoPart<V> log = log_two_part(split.f, split.n);
+  const V factor = constant<V>(0x1.bcb7b1526e50ep-2), factor_low = constant<V>(0x1.95355baaafad3p-57);
+  const V product = log.high * factor;
+  const V rest = fused(log.high, factor_low, fused(log.low, factor, fused(log.high, factor, -product)));
+  return finish_log(x, product + rest);
+}
+template <typename V>
+FERRULE_INLINE V log10(V x) {
+  return convert_to<V>(log10_f64(convert_to<DoubleOf<V>>(x)));
 }
 
 }  // namespace ferrule::kernels

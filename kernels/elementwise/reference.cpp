@@ -5,9 +5,13 @@
 #include <limits>
 #include <type_traits>
 
+#include "kernels/elementwise/arctangent.h"
 #include "kernels/elementwise/division.h"
 #include "kernels/elementwise/error_function.h"
+#include "kernels/elementwise/hyperbolic.h"
 #include "kernels/elementwise/power.h"
+#include "kernels/elementwise/root.h"
+#include "kernels/elementwise/rounding.h"
 #include "kernels/elementwise/trigonometry.h"
 
 namespace ferrule::kernels {
@@ -32,6 +36,10 @@ template <typename T>
 T sign(T x) {
   if (x != x) return x;
   return x > 0 ? T(1) : x < 0 ? neg(T(1)) : x;
+}
+template <typename T>
+T complement(T x) {
+  return static_cast<T>(~x);
 }
 template <typename T>
 T relu(T x) {
@@ -68,31 +76,70 @@ T mul(T x, T y) {
   else return static_cast<T>(static_cast<Wrapping<T>>(x) * static_cast<Wrapping<T>>(y));
 }
 
-// Narrow integers divide as i64, where nothing wraps but what must; u64 needs no care but for zero.
+// Narrow integers divide as i64, where nothing wraps but what must.
 template <typename T>
 T any_floor_div(T x, T y) {
   if constexpr (std::is_floating_point_v<T>) return floor_div(x, y);
-  else if constexpr (std::is_unsigned_v<T>) return y == 0 ? T(0) : static_cast<T>(x / y);
+  else if constexpr (std::is_same_v<T, uint64_t>) return floor_div(x, y);
   else return static_cast<T>(floor_div(static_cast<int64_t>(x), static_cast<int64_t>(y)));
 }
 template <typename T>
 T any_mod(T x, T y) {
   if constexpr (std::is_floating_point_v<T>) return mod(x, y);
-  else if constexpr (std::is_unsigned_v<T>) return y == 0 ? T(0) : static_cast<T>(x % y);
+  else if constexpr (std::is_same_v<T, uint64_t>) return mod(x, y);
   else return static_cast<T>(mod(static_cast<int64_t>(x), static_cast<int64_t>(y)));
 }
 
+template <typename T>
+T any_fmod(T x, T y) {
+  if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, uint64_t>) return kernels::fmod(x, y);
+  else return static_cast<T>(kernels::fmod(static_cast<int64_t>(x), static_cast<int64_t>(y)));
+}
+
+// A distance that is negative or not below the width shifts every bit out.
+template <typename T>
+T left_shift(T x, T y) {
+  const auto distance = static_cast<std::make_unsigned_t<T>>(y);
+  return distance < sizeof(T) * 8 ? static_cast<T>(static_cast<Wrapping<T>>(x) << distance) : T(0);
+}
+template <typename T>
+T right_shift(T x, T y) {
+  const auto distance = static_cast<std::make_unsigned_t<T>>(y);
+  return distance < sizeof(T) * 8 ? static_cast<T>(x >> distance) : static_cast<T>(x < 0 ? -1 : 0);
+}
+
+// 16-bit floats exist in casts alone: all other ops compute them as f32.
+struct Half {
+  uint16_t bits;
+  explicit operator float() const { return half_value(bits); }
+  static Half round(float x) { return {half_bits(x)}; }
+};
+struct BFloat16 {
+  uint16_t bits;
+  explicit operator float() const { return bfloat16_value(bits); }
+  static BFloat16 round(float x) { return {static_cast<uint16_t>(bfloat16_bits(x))}; }
+};
+template <typename T>
+constexpr bool kIs16BitFloat = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+
 template <typename To, typename From>
 To cast(From x) {
-  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+  if constexpr (kIs16BitFloat<From>) {
+    return cast<To>(static_cast<float>(x));
+  } else if constexpr (kIs16BitFloat<To>) {
+    if constexpr (std::is_same_v<From, double>) return To::round(round_to_odd(x));
+    else return To::round(static_cast<float>(x));
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     if (x != x) return 0;
     // Both bounds are powers of two (or 0), so they are exact.
     const From low = static_cast<From>(std::numeric_limits<To>::min());
     const From high = std::ldexp(From(1), std::numeric_limits<To>::digits);
     if (x < low) return std::numeric_limits<To>::min();
     if (x >= high) return std::numeric_limits<To>::max();
+    return static_cast<To>(x);
+  } else {
+    return static_cast<To>(x);
   }
-  return static_cast<To>(x);
 }
 
 template <typename Out, typename In, typename Function>
@@ -110,7 +157,7 @@ bool each(const void* in, const void* in2, void* out, int64_t count, Function fu
   return true;
 }
 
-// Calls function(T{}) with the C++ type of a number type; false for bool.
+// Calls function(T{}) with the C++ type of a number type; false for bool and 16-bit floats.
 template <typename Function>
 bool with_number(DataType type, Function function) {
   switch (type) {
@@ -124,9 +171,17 @@ bool with_number(DataType type, Function function) {
     case DataType::kU64: return function(uint64_t{});
     case DataType::kF32: return function(float{});
     case DataType::kF64: return function(double{});
+    case DataType::kF16:
+    case DataType::kBF16:
     case DataType::kBool: return false;
   }
   return false;
+}
+template <typename Function>
+bool with_castable(DataType type, Function function) {
+  if (type == DataType::kF16) return function(Half{});
+  if (type == DataType::kBF16) return function(BFloat16{});
+  return with_number(type == DataType::kBool ? DataType::kU8 : type, function);
 }
 
 #define FERRULE_IF_UNARY(name, function) \
@@ -141,6 +196,7 @@ bool float_unary(std::string_view op, const void* in, void* out, int64_t count) 
   FERRULE_IF_UNARY("floor", round_down);
   FERRULE_IF_UNARY("ceil", std::ceil);
   FERRULE_IF_UNARY("round", round_even);
+  FERRULE_IF_UNARY("trunc", round_to_zero);
   FERRULE_IF_UNARY("exp", kernels::exp);
   FERRULE_IF_UNARY("log", kernels::log);
   FERRULE_IF_UNARY("log1p", kernels::log1p);
@@ -151,6 +207,20 @@ bool float_unary(std::string_view op, const void* in, void* out, int64_t count) 
   FERRULE_IF_UNARY("erf", kernels::erf);
   FERRULE_IF_UNARY("sin", kernels::sin);
   FERRULE_IF_UNARY("cos", kernels::cos);
+  FERRULE_IF_UNARY("exp2", kernels::exp2);
+  FERRULE_IF_UNARY("log2", kernels::log2);
+  FERRULE_IF_UNARY("log10", kernels::log10);
+  FERRULE_IF_UNARY("cbrt", kernels::cbrt);
+  FERRULE_IF_UNARY("erfc", kernels::erfc);
+  FERRULE_IF_UNARY("tan", kernels::tan);
+  FERRULE_IF_UNARY("asin", kernels::asin);
+  FERRULE_IF_UNARY("acos", kernels::acos);
+  FERRULE_IF_UNARY("atan", kernels::atan);
+  FERRULE_IF_UNARY("sinh", kernels::sinh);
+  FERRULE_IF_UNARY("cosh", kernels::cosh);
+  FERRULE_IF_UNARY("asinh", kernels::asinh);
+  FERRULE_IF_UNARY("acosh", kernels::acosh);
+  FERRULE_IF_UNARY("atanh", kernels::atanh);
   return false;
 }
 
@@ -181,7 +251,8 @@ bool reference_unary(std::string_view op, DataType type, const void* in, void* o
     if constexpr (std::is_floating_point_v<T>) {
       return float_unary<T>(op, in, out, count);
     } else {
-      if (op != "floor" && op != "ceil" && op != "round") return false;
+      FERRULE_IF_UNARY("bitwise_not", complement);
+      if (op != "floor" && op != "ceil" && op != "round" && op != "trunc") return false;
       std::memmove(out, in, count * sizeof(T));
       return true;
     }
@@ -205,9 +276,19 @@ bool reference_binary(std::string_view op, DataType type, const void* x, const v
     FERRULE_IF_BINARY("minimum", minimum(a, b));
     FERRULE_IF_BINARY("floor_div", any_floor_div(a, b));
     FERRULE_IF_BINARY("mod", any_mod(a, b));
+    FERRULE_IF_BINARY("fmod", any_fmod(a, b));
     if constexpr (std::is_floating_point_v<T>) {
       FERRULE_IF_BINARY("div", a / b);
       FERRULE_IF_BINARY("pow", kernels::pow(a, b));
+      FERRULE_IF_BINARY("atan2", kernels::atan2(a, b));
+      FERRULE_IF_BINARY("hypot", kernels::hypot(a, b));
+      FERRULE_IF_BINARY("copysign", copy_sign(a, b));
+    } else {
+      FERRULE_IF_BINARY("bitwise_and", a & b);
+      FERRULE_IF_BINARY("bitwise_or", a | b);
+      FERRULE_IF_BINARY("bitwise_xor", a ^ b);
+      FERRULE_IF_BINARY("left_shift", left_shift(a, b));
+      FERRULE_IF_BINARY("right_shift", right_shift(a, b));
     }
     return compare<T>(op, x, y, out, count);
   });
@@ -238,13 +319,15 @@ bool reference_fma(DataType type, const void* a, const void* b, const void* c, v
 }
 
 bool reference_cast(DataType from, DataType to, const void* in, void* out, int64_t count) {
-  if (from == DataType::kBool) from = DataType::kU8;
-  return with_number(from, [&](auto from_zero) {
+  return with_castable(from, [&](auto from_zero) {
     using From = decltype(from_zero);
     if (to == DataType::kBool) {
-      return each<uint8_t, From>(in, out, count, [](From x) -> uint8_t { return x != 0; });
+      return each<uint8_t, From>(in, out, count, [](From x) -> uint8_t {
+        if constexpr (kIs16BitFloat<From>) return static_cast<float>(x) != 0;
+        else return x != 0;
+      });
     }
-    return with_number(to, [&](auto to_zero) {
+    return with_castable(to, [&](auto to_zero) {
       using To = decltype(to_zero);
       return each<To, From>(in, out, count, [](From x) -> To { return cast<To>(x); });
     });

@@ -12,12 +12,14 @@
 
 namespace ferrule::kernels {
 
-// neg abs sign floor ceil round relu on all numbers (floor, ceil and round leave integers as they are; integer neg and
-// abs wrap; sign of a float NaN is NaN); exp log log1p expm1 sqrt tanh sigmoid erf sin cos on f32 and f64; logical_not
-// on bool. Result type = operand type.
+// neg abs sign floor ceil round trunc relu on all numbers (floor, ceil, round and trunc leave integers as they are; integer
+// neg and abs wrap; sign of a float NaN is NaN); exp exp2 expm1 log log2 log10 log1p sqrt cbrt sigmoid erf erfc sin cos tan
+// asin acos atan sinh cosh tanh asinh acosh atanh on f32 and f64; bitwise_not on integers; logical_not on bool. Result
+// type = operand type.
 bool reference_unary(std::string_view op, DataType type, const void* in, void* out, int64_t count);
 
-// add sub mul floor_div mod maximum minimum on all numbers; div pow on f32 and f64. Result type = operand type.
+// add sub mul floor_div mod fmod maximum minimum on all numbers; div pow atan2 hypot copysign on f32 and f64; bitwise_and
+// bitwise_or bitwise_xor left_shift right_shift on integers. Result type = operand type.
 // equal not_equal less less_equal greater greater_equal on every type, logical_and logical_or logical_xor on bool:
 // the result is bool.
 bool reference_binary(std::string_view op, DataType type, const void* x, const void* y, void* out, int64_t count);
@@ -28,7 +30,8 @@ bool reference_where(DataType type, const void* mask, const void* x, const void*
 // out = a * b + c with one rounding, on f32 and f64.
 bool reference_fma(DataType type, const void* a, const void* b, const void* c, void* out, int64_t count);
 
-// Number to number. Float to integer rounds towards zero and saturates, NaN gives 0; integer to integer wraps; to bool
+// Any type to any, 16-bit floats included. Integers become 16-bit floats by way of f32; a wider float rounds half to even,
+// once. Float to integer rounds towards zero and saturates, NaN gives 0; integer to integer wraps; to bool
 // is "not equal to 0" (NaN is true).
 bool reference_cast(DataType from, DataType to, const void* in, void* out, int64_t count);
 

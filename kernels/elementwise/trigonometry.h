@@ -1,4 +1,4 @@
-// sin and cos for one scalar or 16 lanes, all finite arguments. f32 computes in f64 and rounds once.
+// sin, cos and tan for one scalar or 16 lanes, all finite arguments. f32 computes in f64 and rounds once.
 #ifndef FERRULE_KERNELS_ELEMENTWISE_TRIGONOMETRY_H_
 #define FERRULE_KERNELS_ELEMENTWISE_TRIGONOMETRY_H_
 
@@ -81,9 +81,14 @@ FERRULE_INLINE void reduce_where_large(Vec<double> x, Vec<double> magnitude, Vec
 }
 #endif
 
-// sin(x + quadrants * pi/2).
+// x = quadrant * pi/2 + remainder, |remainder| <= pi/4 and a little; the quadrant counts in its two lowest bits.
 template <typename V>
-FERRULE_INLINE V sine_f64(V x, int64_t quadrants) {
+struct Circle {
+  V remainder;
+  BitsOf<V> quadrant;
+};
+template <typename V>
+FERRULE_INLINE Circle<V> reduce_angle(V x) {
   const V magic = constant<V>(kRoundingMagic<double>);
   const V shifted = fused(x, constant<V>(0x1.45f306dc9c883p-1), magic);
   const V n = shifted - magic;
@@ -92,8 +97,16 @@ FERRULE_INLINE V sine_f64(V x, int64_t quadrants) {
   r = fused(n, constant<V>(-kHalfPi[2]), r);
   BitsOf<V> quadrant = bits_as<BitsOf<V>>(shifted);
   reduce_where_large(x, absolute(x), &r, &quadrant);
-  quadrant = quadrant + quadrants;
-  // The series of sin and cos, cut where the rest is below 2^-57 for |r| <= pi/4.
+  return {r, quadrant};
+}
+
+// The series of sin and cos, cut where the rest is below 2^-57 for |r| <= pi/4.
+template <typename V>
+struct SineCosine {
+  V sine, cosine;
+};
+template <typename V>
+FERRULE_INLINE SineCosine<V> sine_and_cosine(V r) {
   constexpr double kSin[] = {1.0 / 355687428096000, -1.0 / 1307674368000, 1.0 / 6227020800, -1.0 / 39916800,
                              1.0 / 362880,          -1.0 / 5040,          1.0 / 120,        -1.0 / 6};
   constexpr double kCos[] = {-1.0 / 6402373705728000, 1.0 / 20922789888000, -1.0 / 87178291200, 1.0 / 479001600,
@@ -102,10 +115,26 @@ FERRULE_INLINE V sine_f64(V x, int64_t quadrants) {
   const V sine = fused(polynomial(z, kSin) * z, r, r);
   const V half = constant<V>(0.5) * z, one = constant<V>(1.0);
   const V w = one - half;
-  const V cosine = w + fused(z * z, polynomial(z, kCos), (one - w) - half);
+  return {sine, w + fused(z * z, polynomial(z, kCos), (one - w) - half)};
+}
+
+// sin(x + quadrants * pi/2).
+template <typename V>
+FERRULE_INLINE V sine_f64(V x, int64_t quadrants) {
+  const Circle<V> circle = reduce_angle(x);
+  const SineCosine<V> value = sine_and_cosine(circle.remainder);
+  const BitsOf<V> quadrant = circle.quadrant + quadrants;
   const auto odd = (quadrant & 1) != 0, negative = (quadrant & 2) != 0;
-  const V y = select(odd, cosine, sine);
+  const V y = select(odd, value.cosine, value.sine);
   return select(negative, -y, y);
+}
+
+template <typename V>
+FERRULE_INLINE V tangent_f64(V x) {
+  const Circle<V> circle = reduce_angle(x);
+  const SineCosine<V> value = sine_and_cosine(circle.remainder);
+  const auto odd = (circle.quadrant & 1) != 0;
+  return select(odd, -value.cosine, value.sine) / select(odd, value.sine, value.cosine);
 }
 
 template <typename V>
@@ -115,6 +144,10 @@ FERRULE_INLINE V sin(V x) {
 template <typename V>
 FERRULE_INLINE V cos(V x) {
   return convert_to<V>(sine_f64(convert_to<DoubleOf<V>>(x), 1));
+}
+template <typename V>
+FERRULE_INLINE V tan(V x) {
+  return select(x == V{}, x, convert_to<V>(tangent_f64(convert_to<DoubleOf<V>>(x))));
 }
 
 }  // namespace ferrule::kernels

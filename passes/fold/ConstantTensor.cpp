@@ -7,6 +7,10 @@ namespace mlir::ferrule {
 using ::ferrule::kernels::DataType;
 
 std::optional<DataType> getReferenceType(Type elementType) {
+  if (elementType.isF16())
+    return DataType::kF16;
+  if (elementType.isBF16())
+    return DataType::kBF16;
   if (elementType.isF32())
     return DataType::kF32;
   if (elementType.isF64())

@@ -5,6 +5,7 @@ import pytest
 
 import ferrule as fer
 import ferrule.functional as F
+from ferrule import dtypes
 from ferrule.jit import trace
 
 OPTIONAL_PASSES = ("simplify", "fold", "prune", "fuse", "schedule", "memory")
@@ -51,8 +52,8 @@ class RandomGraph:
         return values[-1], values[len(values) // 2], F.sum(values[-1])
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_pass_subsets(seed):
+@pytest.mark.parametrize(("seed", "dtype"), [*((seed, "float32") for seed in SEEDS), (3, "float16"), (5, "bfloat16")])
+def test_pass_subsets(seed, dtype):
     graph = RandomGraph(seed)
 
     @trace(symbolic=True)
@@ -60,8 +61,8 @@ def test_pass_subsets(seed):
         return graph(a, b)
 
     batch = fer.Dim("batch", min=1, max=8)
-    spec = fer.Spec((batch, 6, 5))
-    inputs = [np.random.default_rng(100 + seed + i).standard_normal((3, 6, 5)).astype(np.float32) for i in range(2)]
+    spec = fer.Spec((batch, 6, 5), dtype)
+    inputs = [np.random.default_rng(100 + seed + i).standard_normal((3, 6, 5)).astype(dtypes.to_numpy(dtype)) for i in range(2)]
 
     def run(disabled, target, threads):
         program = fer.compile({"main": (traced, [spec, spec])}, targets=(target,), disable_passes=disabled)
@@ -72,4 +73,6 @@ def test_pass_subsets(seed):
     variants += [(OPTIONAL_PASSES, "x86-64-v3", 1), ((), "host", 2)]
     for variant in variants:
         for index, (got, wanted) in enumerate(zip(run(*variant), expected)):
-            np.testing.assert_array_equal(got, wanted, err_msg=f"output {index} with {variant}")
+            np.testing.assert_array_equal(
+                got.astype(np.float32), wanted.astype(np.float32), err_msg=f"output {index} with {variant}"
+            )

@@ -21,7 +21,8 @@ CASES = [
     if any(x and x["dtype"] == "float32" and x["values"] for x in case["inputs"])
     and any(dtypes.is_float(y["dtype"]) for y in case["outputs"])
 ]
-POSITIVE = {"log", "log1p", "sqrt", "pow"}
+POSITIVE = {"log", "log10", "log1p", "log2", "sqrt", "pow"}
+INSIDE_ONE = {"asin", "acos", "atanh"}
 
 
 def weighted_sum(results, random):
@@ -40,7 +41,12 @@ def make_input(op, tensor, random):
     values = np.array([float(value) for value in tensor["values"]]).reshape(tensor["shape"])
     if not tensor["dtype"].startswith("float"):
         return values.astype(tensor["dtype"])
-    values = np.nan_to_num(values) + random.uniform(0.05, 0.3, values.shape) * random.choice([-1, 1], values.shape)
+    values = np.where(np.abs(np.nan_to_num(values)) > 1e6, 3 * np.sign(values), np.nan_to_num(values))
+    values = values + random.uniform(0.05, 0.3, values.shape) * random.choice([-1, 1], values.shape)
+    if op in INSIDE_ONE:
+        return np.clip(values, -0.9, 0.9)
+    if op == "acosh":
+        return np.abs(values) + 1.1
     return np.abs(values) + 0.1 if op in POSITIVE else values
 
 

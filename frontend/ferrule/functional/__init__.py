@@ -19,7 +19,7 @@ from .indexing import indexing_one_hot, one_hot
 from .loss import *  # noqa: F403
 from .normalization import *  # noqa: F403
 from .pooling import *  # noqa: F403
-from .reduce import argmax, argmin, logsumexp, max, mean, min, norm, normalize, prod, std, sum, var  # noqa: A004
+from .reduce import *  # noqa: F403
 from .shape import concat, flatten, repeat, roll, stack, tile
 from .views import broadcast_to, expand_dims, reshape, split, squeeze, swapaxes, transpose
 

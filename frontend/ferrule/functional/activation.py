@@ -1,37 +1,58 @@
-"""Activations. The ones that are not primitive ops are stated by their formula; fusion makes one kernel of each."""
+"""Activations. The ones that are not primitive ops are stated by their formula; fusion makes one kernel of each.
 
-from .. import dtypes
+The formulas neither overflow nor cancel, and their gradients are finite, wherever the function itself is; float16 and
+bfloat16 are computed in float32 and rounded once. At a kink the gradient is that of the left side.
+"""
+
 from .._stream import apply
-from .._tensor import Tensor
-from .axes import resolve_axis
-from .elementwise import _function, abs, as_wrapped_float, clip, erf, exp, log1p, maximum, where
+from .._tensor import Tensor, as_tensor
+from ..errors import ShapeError
+from ..location import user_location
+from ..shapes import is_static, show
+from .axes import resolve_axes, resolve_axis
+from .elementwise import abs, clip, erfc, exp, expm1, greater, less, less_equal, log1p, maximum, minimum, tanh, where
+from .recording import as_wrapped_float, record, rounded_once
 
 __all__ = [
+    "celu",
+    "elu",
     "gelu",
+    "glu",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
     "hsigmoid",
     "hswish",
     "leaky_relu",
     "logsigmoid",
     "logsoftmax",
+    "mish",
     "prelu",
     "relu",
     "relu6",
+    "selu",
     "sigmoid",
     "silu",
     "softmax",
+    "softmin",
     "softplus",
+    "softshrink",
+    "softsign",
+    "swish",
+    "tanhshrink",
+    "threshold",
 ]
 
 
 def relu(x):
     """x where x > 0, else +0; NaN stays."""
-    tensor = x if isinstance(x, Tensor) else Tensor(x)
-    return Tensor._wrap(apply("relu", [tensor._handle])[0])
+    return record("relu", x)
 
 
 def sigmoid(x):
     """1 / (1 + exp(-x))."""
-    return _function("sigmoid", x)
+    return record("sigmoid", x)
 
 
 def relu6(x):
@@ -39,48 +60,161 @@ def relu6(x):
     return clip(x, 0.0, 6.0)
 
 
+@rounded_once
 def leaky_relu(inp, negative_slope=0.01):
     """x where x > 0, else negative_slope * x."""
-    return where(inp > 0, inp, inp * negative_slope)
+    inp = as_wrapped_float(inp)
+    return where(greater(inp, 0), inp, inp * negative_slope)
 
 
+@rounded_once
 def prelu(x, y):
-    """x where x > 0, else y * x; y is one slope or one a channel."""
+    """x where x > 0, else y * x. A ``y`` of rank 1 with several slopes belongs to axis 1; any other shape broadcasts."""
     if y.ndim == 1 and x.ndim > 1 and y.shape[0] != 1:
+        if y.shape[0] != x.shape[1]:
+            raise ShapeError(
+                f"prelu: {show(y.shape)} slopes for x of shape {show(x.shape)} at {user_location()}: one slope, or one "
+                f"for each of axis 1"
+            )
         y = y.reshape(1, -1, *([1] * (x.ndim - 2)))
-    return where(x > 0, x, x * y)
+    return where(greater(x, 0), x, x * y)
 
 
+@rounded_once
+def elu(inp, alpha=1.0):
+    """x where x > 0, else alpha * (exp(x) - 1)."""
+    inp = as_wrapped_float(inp)
+    positive = greater(inp, 0)
+    # The branch that is not taken must stay finite, else its gradient is 0 * inf.
+    return where(positive, inp, alpha * expm1(where(positive, 0.0, inp)))
+
+
+@rounded_once
+def celu(inp, alpha=1.0):
+    """x where x > 0, else alpha * (exp(x / alpha) - 1): `elu` with a continuous derivative."""
+    inp = as_wrapped_float(inp)
+    positive = greater(inp, 0)
+    return where(positive, inp, alpha * expm1(where(positive, 0.0, inp) / alpha))
+
+
+@rounded_once
+def selu(inp):
+    """The self-normalising `elu`: 1.0507009873554805 * elu(x, 1.6732632423543772)."""
+    return 1.0507009873554805 * elu(inp, 1.6732632423543772)
+
+
+@rounded_once
 def hsigmoid(x):
     """relu6(x + 3) / 6."""
-    return relu6(x + 3.0) / 6.0
+    return relu6(as_wrapped_float(x) + 3.0) / 6.0
 
 
+@rounded_once
 def hswish(x):
     """x * relu6(x + 3) / 6."""
+    x = as_wrapped_float(x)
     return x * relu6(x + 3.0) / 6.0
 
 
+@rounded_once
 def silu(x):
     """x * sigmoid(x)."""
+    x = as_wrapped_float(x)
     return x * sigmoid(x)
 
 
-def gelu(x):
-    """x times the normal distribution's cumulative function, by erf."""
-    x = as_wrapped_float(x)
-    return 0.5 * x * (1.0 + erf(x * 0.7071067811865476))
-
-
-def softplus(inp):
-    """log(1 + exp(x)) without overflow."""
+@rounded_once
+def mish(inp):
+    """x * tanh(softplus(x))."""
     inp = as_wrapped_float(inp)
-    return maximum(inp, 0.0) + log1p(exp(-abs(inp)))
+    return inp * tanh(softplus(inp))
 
 
+@rounded_once
+def gelu(x, approximate="none"):
+    """x times the normal distribution's cumulative function: x * erfc(-x / sqrt(2)) / 2.
+
+    Args:
+        approximate: ``"tanh"`` takes x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3))) instead.
+    """
+    x = as_wrapped_float(x)
+    if approximate == "tanh":
+        return 0.5 * x * (1.0 + tanh(0.7978845608028654 * (x + 0.044715 * (x * x * x))))
+    if approximate != "none":
+        raise ValueError(f"gelu: approximate is 'none' or 'tanh', not {approximate!r} at {user_location()}")
+    return 0.5 * x * erfc(x * -0.7071067811865476)
+
+
+@rounded_once
+def softplus(inp, beta=1.0, threshold=None):
+    """log(1 + exp(beta * x)) / beta without overflow; x itself where beta * x > threshold, if there is one."""
+    inp = as_wrapped_float(inp)
+    scaled = inp if beta == 1 else inp * beta
+    result = maximum(scaled, 0.0) + log1p(exp(-abs(scaled)))
+    if beta != 1:
+        result = result / beta
+    return result if threshold is None else where(greater(scaled, threshold), inp, result)
+
+
+@rounded_once
 def logsigmoid(inp):
     """log(sigmoid(x)) without overflow."""
-    return -softplus(-inp)
+    inp = as_wrapped_float(inp)
+    return minimum(inp, 0.0) - log1p(exp(-abs(inp)))
+
+
+@rounded_once
+def softsign(inp):
+    """x / (1 + |x|)."""
+    inp = as_wrapped_float(inp)
+    return inp / (1.0 + abs(inp))
+
+
+def hardtanh(inp, min_val=-1.0, max_val=1.0):
+    """x held between two bounds."""
+    return clip(inp, min_val, max_val)
+
+
+def hardshrink(inp, lambd=0.5):
+    """x where |x| > lambd, else 0."""
+    inp = as_wrapped_float(inp)
+    return where(less_equal(abs(inp), lambd), 0.0, inp)
+
+
+@rounded_once
+def softshrink(inp, lambd=0.5):
+    """x moved by lambd towards 0, and 0 where |x| <= lambd."""
+    inp = as_wrapped_float(inp)
+    # x - x is 0, but keeps NaN.
+    return where(greater(inp, lambd), inp - lambd, where(less(inp, -lambd), inp + lambd, inp - inp))
+
+
+@rounded_once
+def tanhshrink(inp):
+    """x - tanh(x)."""
+    inp = as_wrapped_float(inp)
+    return inp - tanh(inp)
+
+
+def threshold(inp, threshold, value):
+    """x where x > threshold, else value; NaN stays."""
+    return where(less_equal(inp, threshold), value, inp)
+
+
+def glu(inp, axis=-1):
+    """a * sigmoid(b), where a and b are the two halves of x along ``axis``."""
+    inp = as_wrapped_float(inp)
+    axis = resolve_axis("glu", axis, inp.ndim)
+    size = inp.shape[axis]
+    if is_static(size) and size % 2:
+        raise ShapeError(f"glu: axis {axis} of {show(inp.shape)} has an odd size, so no halves at {user_location()}")
+    before = (slice(None),) * axis
+    return _gate(inp[(*before, slice(None, size // 2))], inp[(*before, slice(size // 2, None))])
+
+
+@rounded_once
+def _gate(value, gate):
+    return value * sigmoid(gate)
 
 
 def _default_axis(ndim):
@@ -93,12 +227,32 @@ def softmax(inp, axis=None):
     return _rowwise("softmax", inp, axis)
 
 
+def softmin(inp, axis=None):
+    """softmax(-x)."""
+    return softmax(-as_wrapped_float(inp), axis)
+
+
 def logsoftmax(inp, axis=None):
-    """log(softmax(x)), computed as (x - max) - log(sum)."""
+    """log(softmax(x)), computed as (x - max) - log(sum). Several axes are normalised together."""
+    if isinstance(axis, (tuple, list)):
+        return _log_softmax_over(as_wrapped_float(inp), axis)
     return _rowwise("log_softmax", inp, axis)
 
 
+@rounded_once
+def _log_softmax_over(x, axis):
+    from .reduce import log, max, sum  # noqa: A004
+
+    axes = resolve_axes("logsoftmax", axis, x.ndim)
+    shifted = x - max(x, axes, keepdims=True)
+    return shifted - log(sum(exp(shifted), axes, keepdims=True))
+
+
 def _rowwise(op, inp, axis):
-    x = as_wrapped_float(inp) if not dtypes.is_float(inp.dtype) else inp
+    x = as_wrapped_float(as_tensor(inp))
     axis = resolve_axis(op, _default_axis(x.ndim) if axis is None else axis, x.ndim)
     return Tensor._wrap(apply(op, [x._handle], {"axis": axis})[0])
+
+
+# PyTorch's other spellings.
+hardsigmoid, hardswish, swish = hsigmoid, hswish, silu

@@ -4,73 +4,81 @@
 """
 
 from .. import dtypes
-from .._stream import apply
-from .._tensor import Tensor, as_handle
+from .._tensor import Tensor, as_tensor
+from ..location import user_location
+from . import elementary
+from .elementary import *  # noqa: F403
+from .recording import as_wrapped_float, rounded_once
+from .recording import record as _op
 
 __all__ = [
     "abs",
+    "absolute",
     "add",
+    "bitwise_and",
+    "bitwise_left_shift",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
     "ceil",
+    "clamp",
     "clip",
     "copy",
-    "cos",
-    "cosh",
+    "copysign",
     "div",
+    "divide",
+    "eq",
     "equal",
-    "erf",
-    "exp",
-    "expm1",
+    "fix",
     "floor",
     "floor_div",
+    "floor_divide",
     "fma",
+    "fmod",
+    "ge",
     "greater",
     "greater_equal",
+    "gt",
+    "isfinite",
     "isinf",
     "isnan",
+    "le",
+    "left_shift",
+    "lerp",
     "less",
     "less_equal",
-    "log",
-    "log1p",
-    "logaddexp",
     "logical_and",
     "logical_not",
     "logical_or",
     "logical_xor",
+    "lt",
     "maximum",
     "minimum",
     "mod",
     "mul",
+    "multiply",
+    "nan_to_num",
+    "ne",
     "neg",
+    "negative",
     "not_equal",
     "pow",
+    "power",
+    "reciprocal",
+    "remainder",
+    "right_shift",
     "round",
     "sign",
-    "sin",
-    "sinh",
-    "sqrt",
     "square",
     "stop_gradient",
     "sub",
-    "tan",
-    "tanh",
+    "subtract",
+    "true_divide",
+    "trunc",
     "where",
+    *elementary.__all__,
 ]
-
-
-def _op(name, *operands):
-    return Tensor._wrap(apply(name, [as_handle(operand) for operand in operands])[0])
-
-
-def _float(x):
-    """``x`` as a handle of a floating-point type: integers and bools become float32."""
-    handle = as_handle(x if isinstance(x, Tensor) else Tensor(x))
-    if dtypes.is_float(handle.dtype):
-        return handle
-    return apply("cast", [handle], {"dtype": dtypes.DEFAULT_FLOAT})[0]
-
-
-def _function(name, x):
-    return Tensor._wrap(apply(name, [_float(x)])[0])
 
 
 def add(x, y):
@@ -110,6 +118,11 @@ def pow(x, y):  # noqa: A001  (MegEngine's name)
     return _op("pow", x, y)
 
 
+def fmod(x, y):
+    """x - y * trunc(x / y), exact: C's remainder, with the sign of x; an integer by zero gives 0."""
+    return _op("fmod", x, y)
+
+
 def maximum(x, y):
     """The larger of the two; NaN wins, +0 is larger than -0."""
     return _op("maximum", x, y)
@@ -140,28 +153,43 @@ def sign(x):
     return _op("sign", x)
 
 
+def _to_integer(op, x):
+    x = as_tensor(x)
+    return _op(op, x) if dtypes.is_float(x.dtype) else copy(x)
+
+
 def floor(x):
-    """The largest integer not above x."""
-    return _op("floor", x)
+    """The largest integer not above x; integers stay as they are."""
+    return _to_integer("floor", x)
 
 
 def ceil(x):
-    """The smallest integer not below x."""
-    return _op("ceil", x)
+    """The smallest integer not below x; integers stay as they are."""
+    return _to_integer("ceil", x)
 
 
 def round(x):  # noqa: A001
-    """The nearest integer, to even at ties."""
-    return _op("round", x)
+    """The nearest integer, to even at ties; integers stay as they are."""
+    return _to_integer("round", x)
+
+
+def trunc(x):
+    """The integer part: rounded towards zero; integers stay as they are."""
+    return _to_integer("trunc", x)
 
 
 def clip(x, lower=None, upper=None):
-    """minimum(maximum(x, lower), upper); a bound of None is open."""
+    """minimum(maximum(x, lower), upper); a bound of None is open. At a bound half the gradient passes."""
     if lower is None and upper is None:
-        raise ValueError("clip: at least one of lower and upper is needed")
+        raise ValueError(f"clip: at least one of lower and upper is needed at {user_location()}")
     if lower is not None:
         x = maximum(x, lower)
     return x if upper is None else minimum(x, upper)
+
+
+def clamp(x, min=None, max=None):  # noqa: A002  (PyTorch's names)
+    """`clip` with PyTorch's argument names."""
+    return clip(x, min, max)
 
 
 def square(x):
@@ -169,78 +197,36 @@ def square(x):
     return _op("mul", x, x)
 
 
-def sqrt(x):
-    """The square root, correctly rounded."""
-    return _function("sqrt", x)
+def reciprocal(x):
+    """1 / x, correctly rounded; integers give float32."""
+    return _op("div", 1, x)
 
 
-def exp(x):
-    """e to the power x."""
-    return _function("exp", x)
+def copysign(x, y):
+    """|x| with the sign of y, also of zeros."""
+    return _op("copysign", x, y)
 
 
-def expm1(x):
-    """exp(x) - 1, exact near 0."""
-    return _function("expm1", x)
+@rounded_once
+def lerp(start, end, weight):
+    """start + weight * (end - start), counted from the nearer end, so that a weight of 1 gives ``end`` exactly."""
+    start, end = as_wrapped_float(start), as_wrapped_float(end)
+    distance = end - start
+    near = start + weight * distance
+    far = end - (1.0 - weight) * distance
+    return where(less(weight, 0.5), near, far)
 
 
-def log(x):
-    """The natural logarithm."""
-    return _function("log", x)
-
-
-def log1p(x):
-    """log(1 + x), exact near 0."""
-    return _function("log1p", x)
-
-
-def sin(x):
-    """The sine."""
-    return _function("sin", x)
-
-
-def cos(x):
-    """The cosine."""
-    return _function("cos", x)
-
-
-def tan(x):
-    """The tangent, sin(x) / cos(x)."""
-    x = as_wrapped_float(x)
-    return sin(x) / cos(x)
-
-
-def tanh(x):
-    """The hyperbolic tangent."""
-    return _function("tanh", x)
-
-
-def sinh(x):
-    """The hyperbolic sine, from expm1 so that it is exact near 0."""
-    e = expm1(x)
-    return 0.5 * (e + e / (e + 1.0))
-
-
-def cosh(x):
-    """The hyperbolic cosine."""
-    e = exp(abs(x))
-    return 0.5 * (e + 1.0 / e)
-
-
-def erf(x):
-    """The error function."""
-    return _function("erf", x)
-
-
-def logaddexp(x, y):
-    """log(exp(x) + exp(y)) without overflow."""
-    x, y = as_wrapped_float(x), as_wrapped_float(y)
-    return maximum(x, y) + log1p(exp(-abs(x - y)))
-
-
-def as_wrapped_float(x):
-    """``x`` as a Tensor of a floating-point type."""
-    return Tensor._wrap(_float(x))
+def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
+    """NaN and infinities replaced by numbers; None stands for the largest and the least finite value of the dtype."""
+    x = as_tensor(x)
+    if not dtypes.is_float(x.dtype):
+        return copy(x)
+    limits = dtypes.limits(x.dtype)
+    infinity = float("inf")
+    x = where(isnan(x), nan, x)
+    x = where(equal(x, infinity), float(limits.max) if posinf is None else posinf, x)
+    return where(equal(x, -infinity), float(limits.min) if neginf is None else neginf, x)
 
 
 def equal(x, y):
@@ -283,34 +269,77 @@ def isinf(x):
     return equal(abs(x), float("inf"))
 
 
-def _bool(x):
-    tensor = x if isinstance(x, Tensor) else Tensor(x)
+def isfinite(x):
+    """Where x is neither NaN nor an infinity."""
+    return less(abs(x), float("inf"))
+
+
+def _bitwise(name, x, y):
+    if all(getattr(operand, "dtype", type(operand).__name__) == "bool" for operand in (x, y)):
+        return _op("logical_" + name, x, y)
+    return _op("bitwise_" + name, x, y)
+
+
+def bitwise_and(x, y):
+    """The bits set in both of two integers; of bools, x and y."""
+    return _bitwise("and", x, y)
+
+
+def bitwise_or(x, y):
+    """The bits set in either of two integers; of bools, x or y."""
+    return _bitwise("or", x, y)
+
+
+def bitwise_xor(x, y):
+    """The bits set in exactly one of two integers; of bools, x != y."""
+    return _bitwise("xor", x, y)
+
+
+def bitwise_not(x):
+    """Every bit flipped: -1 - x for signed integers; of bools, not x."""
+    x = as_tensor(x)
+    return _op("logical_not" if x.dtype == "bool" else "bitwise_not", x)
+
+
+def left_shift(x, y):
+    """x * 2 ** y, wrapped; 0 where y is negative or not below the width of the dtype."""
+    return _op("left_shift", x, y)
+
+
+def right_shift(x, y):
+    """x // 2 ** y; where y is negative or not below the width of the dtype 0, or -1 for a negative x."""
+    return _op("right_shift", x, y)
+
+
+def as_bool(x):
+    """``x`` as a bool Tensor: whether each element is not 0."""
+    tensor = as_tensor(x)
     return tensor if tensor.dtype == "bool" else not_equal(tensor, 0)
 
 
 def logical_and(x, y):
     """x and y; what is not bool counts as true unless it is 0."""
-    return _op("logical_and", _bool(x), _bool(y))
+    return _op("logical_and", as_bool(x), as_bool(y))
 
 
 def logical_or(x, y):
     """x or y."""
-    return _op("logical_or", _bool(x), _bool(y))
+    return _op("logical_or", as_bool(x), as_bool(y))
 
 
 def logical_xor(x, y):
     """Exactly one of x and y."""
-    return _op("logical_xor", _bool(x), _bool(y))
+    return _op("logical_xor", as_bool(x), as_bool(y))
 
 
 def logical_not(x):
     """not x."""
-    return _op("logical_not", _bool(x))
+    return _op("logical_not", as_bool(x))
 
 
 def where(mask, x, y):
     """x where the mask is true, else y."""
-    return _op("where", _bool(mask), x, y)
+    return _op("where", as_bool(mask), x, y)
 
 
 def stop_gradient(x):
@@ -322,3 +351,10 @@ def copy(inp, device=None):
     """The same value as a new Tensor."""
     del device
     return Tensor(inp)
+
+
+# NumPy's and PyTorch's other spellings.
+absolute, negative, subtract, multiply, divide, true_divide = abs, neg, sub, mul, div, div
+floor_divide, remainder, power, fix = floor_div, mod, pow, trunc
+eq, ne, lt, le, gt, ge = equal, not_equal, less, less_equal, greater, greater_equal
+bitwise_left_shift, bitwise_right_shift = left_shift, right_shift

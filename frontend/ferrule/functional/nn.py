@@ -1,20 +1,6 @@
 """The functions of networks, under MegEngine's name ``functional.nn``."""
 
-from .activation import (
-    gelu,
-    hsigmoid,
-    hswish,
-    leaky_relu,
-    logsigmoid,
-    logsoftmax,
-    prelu,
-    relu,
-    relu6,
-    sigmoid,
-    silu,
-    softmax,
-    softplus,
-)
+from .activation import *  # noqa: F403
 from .attention import *  # noqa: F403
 from .contraction import linear
 from .convolution import *  # noqa: F403

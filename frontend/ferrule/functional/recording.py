@@ -1,0 +1,42 @@
+"""How the elementwise functions record: one op, or several computed in float32 where the operands have 16 bits."""
+
+import functools
+
+from .. import dtypes
+from .._stream import apply
+from .._tensor import Tensor, as_handle, as_tensor
+
+_SIXTEEN_BITS = ("float16", "bfloat16")
+
+
+def record(name, *operands):
+    """The result of the op ``name`` on Tensors, numbers and arrays."""
+    return Tensor._wrap(apply(name, [as_handle(operand) for operand in operands])[0])
+
+
+def as_wrapped_float(x):
+    """``x`` as a Tensor of a floating-point type: integers and bools become float32."""
+    tensor = as_tensor(x)
+    return tensor if dtypes.is_float(tensor.dtype) else tensor.astype(dtypes.DEFAULT_FLOAT)
+
+
+def rounded_once(function):
+    """Makes a composition round float16 and bfloat16 once, as one op does: it is computed in float32 between casts.
+
+    Applies where all floating-point Tensors among the arguments have one and the same 16-bit type.
+    """
+
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        found = {a.dtype for a in (*args, *kwargs.values()) if isinstance(a, Tensor) and dtypes.is_float(a.dtype)}
+        if len(found) != 1 or not found <= set(_SIXTEEN_BITS):
+            return function(*args, **kwargs)
+        (narrow,) = found
+
+        def widen(value):
+            return value.astype("float32") if isinstance(value, Tensor) and value.dtype == narrow else value
+
+        result = function(*map(widen, args), **{name: widen(value) for name, value in kwargs.items()})
+        return result.astype(narrow) if result.dtype == "float32" else result
+
+    return wrapper
