@@ -486,3 +486,37 @@ def test_wrong_arguments_are_refused():
         optim.SGD([fer.tensor([1.0])], lr=1.0)
     with pytest.raises(UnsupportedError, match="GradManager"):
         optim.SGD([p], lr=1.0).backward(p)
+
+
+NARROW = ("float16", "bfloat16")
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("name", ("SGD", "Adam", "AdamW", "Adagrad", "Adadelta", "RMSprop", "LAMB", "LARS", "Lion"))
+def test_a_narrow_parameter_takes_the_step_of_float32_rounded_once(name, dtype):
+    """The first step from values and gradients that float16 and bfloat16 hold exactly; states are float32."""
+    start, grad = np.arange(6).reshape(2, 3), np.array([[1, -2, 0.5], [4, 1e-3, 0]])
+    arguments = {"weight_decay": 0.125, "lr": 0.5} | ({"momentum": 0.9} if name in ("SGD", "RMSprop", "LARS") else {})
+    results = []
+    for kind in (dtype, "float32"):
+        p = fer.Parameter(start, dtype=kind)
+        optimizer = getattr(optim, name)([p], **arguments)
+        p.grad = fer.tensor(grad, dtype=dtype).astype(kind)
+        optimizer.step()
+        assert p.dtype == kind and {state.dtype for state in optimizer._state[p].values()} == {"float32"}
+        results.append(p)
+    np.testing.assert_array_equal(results[0].numpy(), results[1].astype(dtype).numpy())
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_lamb_with_a_float32_copy_of_narrow_parameters(dtype):
+    """Steps too small for the narrow type add up in the copy."""
+    p, q = fer.Parameter(np.full(3, 256), dtype=dtype), fer.Parameter(np.full(3, 256), dtype="float32")
+    narrow, wide = (optim.LAMBFp16([each], lr=0.03) for each in (p, q))
+    for _ in range(20):
+        p.grad, q.grad = fer.tensor(np.ones(3), dtype=dtype), fer.tensor(np.ones(3), dtype="float32")
+        narrow.step()
+        wide.step()
+    np.testing.assert_array_equal(narrow._state[p]["param_fp32"].numpy(), q.numpy())
+    np.testing.assert_array_equal(p.numpy(), q.astype(dtype).numpy())
+    assert "param_fp32" not in wide._state[q] and abs(q.numpy()[0] - 255.4) < 1e-3
