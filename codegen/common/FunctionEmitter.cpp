@@ -166,8 +166,34 @@ void FunctionEmitter::storeContiguous(Value vector, Type element, Value pointer,
   Type memory = memoryType(element);
   if (element.isInteger(1))
     vector = LLVM::ZExtOp::create(b, loc, vectorOf(memory), vector);
-  LLVM::MaskedStoreOp::create(b, loc, vector, elementPointer(pointer, element, offset), mask,
-                              b.getI32IntegerAttr(getByteCount(memory)));
+  Value target = elementPointer(pointer, element, offset);
+  auto storeLanes = [&] {
+    LLVM::MaskedStoreOp::create(b, loc, vector, target, mask, b.getI32IntegerAttr(getByteCount(memory)));
+  };
+  if (getByteCount(memory) >= 4)
+    return storeLanes();
+  // LLVM 22 writes four bytes where a truncation to one or two meets a masked store whose constant mask has one lane: the
+  // neighbour, which another thread may own, would be overwritten. One lane is stored as what it is. (Masks are those of
+  // a count of at least one, so lane 1 tells.)
+  auto extract = [&](Value lanes, int32_t lane) -> Value {
+    Value number = LLVM::ConstantOp::create(b, loc, b.getI32Type(), b.getI32IntegerAttr(lane));
+    return LLVM::ExtractElementOp::create(b, loc, lanes, number);
+  };
+  Value isSeveral = extract(mask, 1);
+  Region &region = function.getBody();
+  Block *before = b.getInsertionBlock();
+  Block *several = b.createBlock(&region, region.end());
+  Block *one = b.createBlock(&region, region.end());
+  Block *after = b.createBlock(&region, region.end());
+  b.setInsertionPointToEnd(before);
+  LLVM::CondBrOp::create(b, loc, isSeveral, several, one);
+  b.setInsertionPointToEnd(several);
+  storeLanes();
+  LLVM::BrOp::create(b, loc, ValueRange{}, after);
+  b.setInsertionPointToEnd(one);
+  store(extract(vector, 0), target, getByteCount(memory));
+  LLVM::BrOp::create(b, loc, ValueRange{}, after);
+  b.setInsertionPointToEnd(after);
 }
 
 Value FunctionEmitter::stackVectors(unsigned count) { return stackSlots(count * laneCount); }

@@ -158,6 +158,21 @@ def test_whole_ops_of_16_bit_floats(dtype, target):
         assert_bits(got, wanted if wanted.dtype == np.int32 else wanted.astype(to), f"{dtype} op {index}")
 
 
+@pytest.mark.parametrize("dtype", (*SIXTEEN_BITS, "int8", "uint16"))
+def test_tiles_write_nothing_but_their_own_elements(dtype):
+    """Tiles of one element each, of one or two bytes, on several threads: a wider store would reach the neighbour."""
+    x = np.arange(1, 129).reshape(1, 1, 128, 1).astype(dtypes.to_numpy(dtype))
+
+    def pooled(x):
+        return F.avg_pool2d(x.astype("float32"), 1).astype(dtype)
+
+    spec = fer.Spec(x.shape, dtype)
+    program = fer.compile({"main": (trace(pooled, symbolic=True), [spec])}, targets=("host",))
+    session = fer.Session(program, threads=3)
+    for _ in range(500):
+        assert_bits(session.run("main", x)[0], x, dtype)
+
+
 @pytest.mark.parametrize("dtype", SIXTEEN_BITS)
 def test_sums_of_16_bit_floats_do_not_stop_growing(dtype):
     """Summed in its own 11 or 8 bits, 5,000 ones would end at 2,048 or 256; the mean must not overflow on the way."""
