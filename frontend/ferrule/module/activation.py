@@ -110,7 +110,7 @@ class GELU(Module):
         self.approximate = approximate
 
     def forward(self, inp):
-        return F.gelu(inp) if self.approximate == "none" else F.gelu(inp, self.approximate)
+        return F.gelu(inp, self.approximate)
 
     def extra_repr(self):
         return "" if self.approximate == "none" else f"approximate={self.approximate!r}"
