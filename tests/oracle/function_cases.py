@@ -491,3 +491,12 @@ case(
     lambda F, a, b, t: F.margin_ranking_loss(a, b, t, 0.2),
     lambda torch, f, a, b, t: f.margin_ranking_loss(a, b, t, 0.2),
 )
+
+CTC = {"x": (7, 3, 5), "y": labels([1, 2, 2], [3, 3, 4], [4, 1, 1]), "t": labels(7, 6, 4), "n": labels(3, 2, 1)}
+for reduction in ("none", "sum", "mean"):
+    case(
+        f"ctc_loss {reduction}",
+        CTC,
+        lambda F, x, y, t, n, r=reduction: F.ctc_loss(F.softmax(x, -1), t, y, n, reduction=r),
+        lambda torch, f, x, y, t, n, r=reduction: f.ctc_loss(f.log_softmax(x, -1), y, t, n, reduction=r),
+    )

@@ -10,12 +10,14 @@ from ..location import user_location
 from ..shapes import is_static, same_shape, show, size_of
 from .activation import logsoftmax, softplus
 from .axes import resolve_axis
+from .ctc import ctc_loss
 from .elementwise import abs as absolute
 from .elementwise import equal, exp, less, log, maximum, minimum, not_equal, sqrt, where
 from .elementwise import pow as power
 from .indexing import indexing_one_hot
 from .reduce import mean as mean_of
 from .reduce import sum as sum_of
+from .reduction import reduced
 from .shape import broadcast_to, reshape, transpose
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "cosine_embedding_loss",
     "cosine_similarity",
     "cross_entropy",
+    "ctc_loss",
     "hinge_loss",
     "huber_loss",
     "kl_div",
@@ -37,34 +40,24 @@ __all__ = [
 ]
 
 
-def _reduced(op, values, reduction):
-    if reduction == "mean":
-        return mean_of(values)
-    if reduction == "sum":
-        return sum_of(values)
-    if reduction == "none":
-        return values
-    raise UnsupportedError(f"{op}: reduction {reduction!r} at {user_location()}; allowed: 'mean', 'sum', 'none'")
-
-
 # --- regression -------------------------------------------------------------------------------------------------------
 
 
 def l1_loss(pred, label, reduction="mean"):
     """|pred - label|."""
-    return _reduced("l1_loss", absolute(as_tensor(pred) - label), reduction)
+    return reduced("l1_loss", absolute(as_tensor(pred) - label), reduction)
 
 
 def square_loss(pred, label, reduction="mean"):
     """(pred - label) squared."""
     distance = as_tensor(pred) - label
-    return _reduced("square_loss", distance * distance, reduction)
+    return reduced("square_loss", distance * distance, reduction)
 
 
 def mse_loss(pred, label, reduction="mean"):
     """PyTorch's name for `square_loss`."""
     distance = as_tensor(pred) - label
-    return _reduced("mse_loss", distance * distance, reduction)
+    return reduced("mse_loss", distance * distance, reduction)
 
 
 def smooth_l1_loss(pred, label, reduction="mean", beta=1.0):
@@ -72,10 +65,10 @@ def smooth_l1_loss(pred, label, reduction="mean", beta=1.0):
     if beta < 0:
         raise ShapeError(f"smooth_l1_loss: beta {beta} at {user_location()}; 0 or more is needed")
     if beta == 0:
-        return _reduced("smooth_l1_loss", absolute(as_tensor(pred) - label), reduction)
+        return reduced("smooth_l1_loss", absolute(as_tensor(pred) - label), reduction)
     distance = absolute(as_tensor(pred) - label)
     values = where(less(distance, beta), distance * distance * (0.5 / beta), distance - 0.5 * beta)
-    return _reduced("smooth_l1_loss", values, reduction)
+    return reduced("smooth_l1_loss", values, reduction)
 
 
 def huber_loss(pred, label, reduction="mean", delta=1.0):
@@ -84,7 +77,7 @@ def huber_loss(pred, label, reduction="mean", delta=1.0):
         raise ShapeError(f"huber_loss: delta {delta} at {user_location()}; a positive number is needed")
     distance = absolute(as_tensor(pred) - label)
     near = minimum(distance, delta)
-    return _reduced("huber_loss", near * (distance - 0.5 * near), reduction)
+    return reduced("huber_loss", near * (distance - 0.5 * near), reduction)
 
 
 # --- two classes ------------------------------------------------------------------------------------------------------
@@ -109,7 +102,7 @@ def binary_cross_entropy(pred, label, with_logits=True, reduction="mean", *, wei
     if pos_weight is not None:
         positive = positive * pos_weight
     values = positive * label + negative * (1.0 - label)
-    return _reduced("binary_cross_entropy", values if weight is None else values * weight, reduction)
+    return reduced("binary_cross_entropy", values if weight is None else values * weight, reduction)
 
 
 def _log_above(x, least=-100.0):
@@ -138,7 +131,7 @@ def hinge_loss(pred, label, norm="L1", reduction="mean"):
             f"{user_location()}; both must be (N, C)"
         )
     distance = maximum(1.0 - pred * label, 0.0)
-    return _reduced("hinge_loss", sum_of(distance if norm == "L1" else distance * distance, 1), reduction)
+    return reduced("hinge_loss", sum_of(distance if norm == "L1" else distance * distance, 1), reduction)
 
 
 # --- classes ----------------------------------------------------------------------------------------------------------
@@ -253,7 +246,7 @@ def _counted(op, rows, label, reduction, ignore_index, factor):
         return sum_of(rows) / sum_of(factor)
     if reduction == "mean" and ignore_index is not None:
         return sum_of(rows) / sum_of(not_equal(label, ignore_index))
-    return _reduced(op, rows, reduction)
+    return reduced(op, rows, reduction)
 
 
 def _soft(pred, label, with_logits, smooth, reduction, ignore_index, weight):
@@ -268,7 +261,7 @@ def _soft(pred, label, with_logits, smooth, reduction, ignore_index, weight):
     logs = logsoftmax(pred, -1) if with_logits else log(pred)
     target = label * (1.0 - smooth) + smooth / pred.shape[-1] if smooth else label
     rows = -sum_of(target * (logs if weight is None else logs * weight), -1)
-    return _reduced("cross_entropy", rows, reduction)
+    return reduced("cross_entropy", rows, reduction)
 
 
 # --- distributions and distances --------------------------------------------------------------------------------------
@@ -289,7 +282,7 @@ def kl_div(pred, label, reduction="mean", log_target=False):
         values = label * log(where(equal(label, 0.0), 1.0, label)) - label * pred
     if reduction == "batchmean":
         return sum_of(values) / values.shape[0]
-    return _reduced("kl_div", values, reduction)
+    return reduced("kl_div", values, reduction)
 
 
 def cosine_similarity(x1, x2, axis=1, eps=1e-8):
@@ -305,13 +298,13 @@ def cosine_embedding_loss(x1, x2, label, margin=0.0, reduction="mean"):
     """1 - cosine where the label is 1, max(0, cosine - margin) where it is -1; the vectors lie along the last axis."""
     cosine = cosine_similarity(x1, x2, -1)
     values = where(equal(as_tensor(label), 1), 1.0 - cosine, maximum(cosine - margin, 0.0))
-    return _reduced("cosine_embedding_loss", values, reduction)
+    return reduced("cosine_embedding_loss", values, reduction)
 
 
 def margin_ranking_loss(x1, x2, label, margin=0.0, reduction="mean"):
     """max(0, -label * (x1 - x2) + margin); the label 1 asks for x1 to be larger, -1 for x2."""
     values = maximum(-as_tensor(label) * (as_tensor(x1) - x2) + margin, 0.0)
-    return _reduced("margin_ranking_loss", values, reduction)
+    return reduced("margin_ranking_loss", values, reduction)
 
 
 def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6, swap=False, reduction="mean"):
@@ -326,7 +319,7 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6,
     if swap:
         far = minimum(far, _distance(positive, negative, p, eps))
     values = maximum(_distance(anchor, positive, p, eps) - far + margin, 0.0)
-    return _reduced("triplet_margin_loss", values, reduction)
+    return reduced("triplet_margin_loss", values, reduction)
 
 
 def _distance(x, y, p, eps):
