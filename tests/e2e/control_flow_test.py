@@ -8,6 +8,7 @@ import pytest
 from ferrule.autodiff import GradManager
 from ferrule.errors import DtypeError, GradientError, ShapeError, TraceError
 from ferrule.jit import trace
+from safetensors.numpy import load_file, save_file
 
 import ferrule as fer
 
@@ -457,6 +458,152 @@ def test_a_looked_at_value_keeps_its_gradient():
     assert plain.tobytes() == looked.tobytes()
 
 
+# the same bits everywhere
+
+
+def everything(w, x):
+    """Nested loops and branches, and their gradient."""
+
+    def cost(w, x):
+        def row(c, r):
+            def element(s, v):
+                return F.cond(v > 0, lambda: F.tanh(s @ w) + v, lambda: s - F.sin(w).sum(0)), s
+
+            c, ys = F.scan(element, c, r)
+            t = F.while_loop(lambda s: (s * s).sum() < 50, lambda s: s * 1.7 + 0.1, c, max_steps=9)
+            return t * 0.1, ys.sum()
+
+        last, sums = F.scan(row, fer.ones((4,), dtype="float64"), x)
+        return (last * last).sum() + (sums * 0.3).sum()
+
+    return [cost(w, x), fer.grad(cost)(w, x)]
+
+
+@pytest.fixture(scope="module")
+def nested():
+    """(w, x, the results of `everything` in dynamic mode)"""
+    w, x = random(4, 4), random(3, 5, seed=1)
+    return w, x, flat(everything(fer.Tensor(w), fer.Tensor(x)))
+
+
+def compile_everything(**options):
+    specs = [fer.Spec((4, 4), "float64"), fer.Spec((3, 5), "float64")]
+    return fer.compile({"main": (trace(everything), specs)}, **options)
+
+
+@pytest.mark.parametrize("off", ("", "simplify", "fold", "prune", "fuse", "schedule", "memory"))
+def test_loops_without_a_pass(nested, off):
+    w, x, expected = nested
+    program = compile_everything(disable_passes=[off] if off else [])
+    results = fer.Session(program).run("main", w, x)
+    assert [a.tobytes() for a in results] == [a.tobytes() for a in expected]
+
+
+def test_loops_in_ferrule_run(nested, ferrule_run, tmp_path):
+    w, x, expected = nested
+    artifact, inputs, outputs = tmp_path / "loops.fer", tmp_path / "in.safetensors", tmp_path / "out.safetensors"
+    targets = ("x86-64-v3", "x86-64-v4")
+    compile_everything(targets=targets).save(artifact)
+    save_file({"w": w, "x": x}, inputs)
+    for target in targets:
+        for threads in (1, 3):
+            ferrule_run("run", artifact, "--entry", "main", "--inputs", inputs, "--outputs", outputs,
+                        "--target", target, "--threads", threads)  # fmt: skip
+            results = load_file(outputs)
+            assert [results[f"out.{i}"].tobytes() for i in range(2)] == [a.tobytes() for a in expected]
+
+
+def test_training_a_recurrent_net_of_symbolic_length():
+    """Backpropagation through time in the artifact: dynamic mode, traced and a session take the same steps."""
+    steps, batch = fer.Dim("steps", min=1, max=8), fer.Dim("batch", min=1, max=4)
+
+    def make():
+        read, write = M.Linear(6, 20), M.Linear(20, 3)
+        again = fer.Parameter(random(20, 20, seed=9).astype("float32") * 0.2, name="again")
+        parameters = [*read.parameters(), *write.parameters(), again]
+        for i, parameter in enumerate(parameters[:-1]):
+            parameter[...] = fer.Tensor(random(*parameter.shape, seed=i).astype("float32") * 0.3)
+        gm, opt = GradManager().attach(parameters), optim.SGD(parameters, lr=0.05, momentum=0.9)
+
+        def train(x, y):
+            with gm:
+                zero = fer.zeros((x.shape[1], 20))
+                h, means = F.scan(lambda h, v: (F.tanh(read(v) + F.matmul(h, again)), h.mean()), zero, x)
+                loss = ((write(h) - y) ** 2).mean() + means.sum() * 0.01
+                gm.backward(loss)
+            opt.step().clear_grad()
+            return loss
+
+        return train
+
+    dynamic, traced = make(), trace(make())
+    program = fer.compile({"train": (trace(make()), [fer.Spec((steps, batch, 6)), fer.Spec((batch, 3))])})
+    session = fer.Session(program)
+    for i, length in enumerate((5, 5, 1, 8)):
+        x, y = random(length, 2, 6, seed=i).astype("float32"), random(2, 3, seed=i + 50).astype("float32")
+        losses = [f(fer.Tensor(x), fer.Tensor(y)).numpy() for f in (dynamic, traced)]
+        losses.append(session.run("train", x, y)[0])
+        assert len({loss.tobytes() for loss in losses}) == 1
+
+
+# with modules and views
+
+
+def test_batch_norm_updates_its_statistics_in_a_loop():
+    norm = M.BatchNorm1d(3)
+    norm.train()
+    x = fer.Tensor(random(4, 5, 3).astype("float32"))
+    outcomes = []
+    looped = lambda x: F.scan(lambda _, v: ((), norm(v)), (), x)[1]  # noqa: E731
+    for f in (lambda x: F.stack([norm(x[t]) for t in range(4)]), looped, trace(looped)):
+        norm.running_mean[...] = 0
+        norm.running_var[...] = 1
+        y = f(x).numpy()
+        outcomes.append((y.tobytes(), norm.running_mean.numpy().tobytes(), norm.running_var.numpy().tobytes()))
+    assert outcomes[0] == outcomes[1] == outcomes[2]
+
+
+def test_convolutions_in_a_loop():
+    net = M.Conv2d(3, 3, 3, padding=1)
+    gm = GradManager().attach(net.parameters())
+    x = fer.Tensor(random(2, 3, 8, 8).astype("float32"))
+
+    def looped(x):
+        return F.scan(lambda c, _: (F.relu(net(c)), None), x, length=4)[0]
+
+    def plain(x):
+        for _ in range(4):
+            x = F.relu(net(x))
+        return x
+
+    outcomes = []
+    for f in (plain, looped, trace(looped)):
+        with gm:
+            y = f(x)
+            gm.backward((y**2).sum())
+        outcomes.append([y.numpy()] + [parameter.grad.numpy() for parameter in net.parameters()])
+        for parameter in net.parameters():
+            parameter.grad = None
+    assert outcomes[0][0].tobytes() == outcomes[1][0].tobytes()
+    for a, b, c in zip(*outcomes):
+        np.testing.assert_allclose(b, a, rtol=1e-3, atol=1e-3)
+        assert b.tobytes() == c.tobytes()
+
+
+def test_views_from_outside_in_a_body():
+    base = fer.Tensor(random(6))
+    view = base[1:4]
+
+    def f(n):
+        looped = F.scan(lambda c, _: (c + view * base[:3], None), fer.zeros((3,), dtype="float64"), length=3)[0]
+        return looped + view * n
+
+    array = base.numpy()
+    dynamic, traced = f(2.0).numpy(), trace(lambda: f(2.0))().numpy()
+    np.testing.assert_allclose(dynamic, 3 * array[1:4] * array[:3] + 2 * array[1:4])
+    assert dynamic.tobytes() == traced.tobytes()
+
+
 # refusals
 
 
@@ -489,6 +636,41 @@ def test_a_value_of_a_body_does_not_leave_it():
     with pytest.raises(TraceError, match="needs the value of a tensor"):
         F.scan(lambda c, _: (c if c.item() > 0 else -c, None), fer.zeros(()), length=2)
     assert (fer.zeros(()) + 1).item() == 1  # the recorder goes on
+
+
+def test_a_body_writes_into_no_tensor_from_outside():
+    total = fer.zeros((3,))
+
+    def body(c, _):
+        total[...] = total + c
+        return c, None
+
+    with pytest.raises(TraceError, match="a branch or loop body writes into a tensor from outside"):
+        F.scan(body, fer.ones((3,)), length=2)
+
+
+def test_an_error_in_a_body_leaves_the_recorder_as_it_was():
+    def body(c, _):
+        raise KeyError("mine")
+
+    for f in (lambda x: F.scan(body, x, length=2), trace(lambda x: F.scan(body, x, length=2))):
+        with pytest.raises(KeyError, match="mine"):
+            f(fer.zeros((2,)))
+    assert trace(lambda x: x + 1)(fer.zeros((2,))).tolist() == [1, 1]
+
+
+def test_a_gradient_in_a_body_of_what_was_computed_outside_is_refused():
+    w = fer.Parameter(np.float32(2), name="w")
+    gm = GradManager().attach([w])
+    with gm:
+        outside = w * w
+
+        def body(c, _):
+            gm.backward(outside * c)
+            return c, None
+
+        with pytest.raises(GradientError, match="by values that were computed outside of the body of F.scan"):
+            F.scan(body, fer.ones(()), length=2)
 
 
 def test_gradient_of_a_loop_without_a_limit_is_refused():
