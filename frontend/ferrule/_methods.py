@@ -23,7 +23,9 @@ _FUNCTIONS = {
         *("all", "amax", "amin", "any", "count_nonzero", "nanmean", "nansum", "ptp"),
         *("argmax", "argmin", "logsumexp", "max", "mean", "min", "norm", "prod", "std", "sum", "var"),
         *("clip", "copy", "dot", "expand_dims", "flatten", "matmul", "repeat", "roll", "split", "squeeze"),
-        *("swapaxes", "tile"),
+        *("swapaxes", "tile", "argsort", "chunk", "cummax", "cummin", "cumprod", "cumsum", "diagonal", "flip", "gather"),
+        *("index_add", "index_copy", "index_select", "moveaxis", "rot90", "scatter", "scatter_add", "sort"),
+        *("take", "topk", "tril", "triu", "unbind", "unflatten"),
     )
 }
 _FUNCTIONS |= {

@@ -137,6 +137,8 @@ class _Names:
         names = self._names.get(variable.id, [])
         if not names and variable.role == "gradient" and variable.of is not None:
             names = [name + ".grad" for name in self.of(variable.of)[:1]]
+        if not names and variable.role == "random_state":
+            names = [variable.name]
         return names
 
 

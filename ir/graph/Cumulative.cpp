@@ -2,7 +2,7 @@
 
 #include "ir/graph/Families.h"
 #include "ir/graph/GraphBuilder.h"
-#include "ir/graph/Shape.h"
+#include "ir/graph/Indexing.h"
 
 namespace mlir::ferrule {
 
@@ -85,14 +85,7 @@ LogicalResult CumprodOp::buildGradient(GraphBuilder &b, ValueRange cotangents, M
 
 /// Each element gets the gradients of all results that are it.
 static Value addToOrigins(GraphBuilder &b, Value index, Value g, int64_t axis) {
-  Dims ones = getDims(g), pairs = ones;
-  ones.insert(ones.begin() + axis, DimExpr(1));
-  pairs.insert(pairs.begin() + axis, pairs[axis]);
-  MLIRContext *context = b.getBuilder().getContext();
-  Value origin = b.create<IotaOp>(DimsAttr::get(context, pairs), axis, getElementType(index));
-  Value hits = b.equal(b.broadcastTo(b.reshape(index, ones), pairs), origin);
-  Value spread = b.broadcastTo(b.reshape(g, ones), pairs);
-  return b.reduceSum(b.where(hits, spread, b.like(spread, 0.0)), {axis + 1});
+  return b.create<ScatterAddOp>(b.like(g, 0.0), index, g, axis);
 }
 
 LogicalResult CummaxOp::buildGradient(GraphBuilder &b, ValueRange cotangents, MutableArrayRef<Value> gradients) {

@@ -12,13 +12,16 @@ void registerCumulativeOps(FerruleDialect &dialect);
 void registerElementwiseOps(FerruleDialect &dialect);
 void registerDispatchOps(FerruleDialect &dialect);
 void registerGradientOps(FerruleDialect &dialect);
+void registerIndexingOps(FerruleDialect &dialect);
 void registerLayoutOps(FerruleDialect &dialect);
 void registerMatmulOps(FerruleDialect &dialect);
 void registerNormalizeOps(FerruleDialect &dialect);
 void registerPoolingOps(FerruleDialect &dialect);
+void registerRandomOps(FerruleDialect &dialect);
 void registerReduceOps(FerruleDialect &dialect);
 void registerShapeOps(FerruleDialect &dialect);
 void registerSoftmaxOps(FerruleDialect &dialect);
+void registerSortOps(FerruleDialect &dialect);
 void registerStateOps(FerruleDialect &dialect);
 
 } // namespace mlir::ferrule

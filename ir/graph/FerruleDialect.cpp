@@ -181,13 +181,16 @@ static void registerFamilies(FerruleDialect &dialect) {
   registerElementwiseOps(dialect);
   registerDispatchOps(dialect);
   registerGradientOps(dialect);
+  registerIndexingOps(dialect);
   registerLayoutOps(dialect);
   registerMatmulOps(dialect);
   registerNormalizeOps(dialect);
   registerPoolingOps(dialect);
+  registerRandomOps(dialect);
   registerReduceOps(dialect);
   registerShapeOps(dialect);
   registerSoftmaxOps(dialect);
+  registerSortOps(dialect);
   registerStateOps(dialect);
 }
 

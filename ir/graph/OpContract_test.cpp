@@ -83,7 +83,7 @@ Attribute parseAttribute(llvm::StringRef name, const llvm::json::Value &value, M
   SmallVector<int64_t> numbers;
   for (const llvm::json::Value &number : *value.getAsArray())
     numbers.push_back(*number.getAsInteger());
-  if (name.ends_with("shape"))
+  if (name.ends_with("shape") || name == "offsets" || name == "k")
     return DimsAttr::get(context, Dims(numbers.begin(), numbers.end()));
   return b.getDenseI64ArrayAttr(numbers);
 }

@@ -17,13 +17,20 @@ FERRULE_INLINE int64_t number_in_slice(const Axis& axis, int64_t i) {
   return distance / step;
 }
 
+// How many elements of the slice lie on the axis: all of them, but for sizes that a program could not know to be right.
+FERRULE_INLINE int64_t count_inside(const Axis& axis) {
+  if (axis.start < 0 || axis.start >= axis.size) return 0;
+  const int64_t room = axis.step > 0 ? (axis.size - 1 - axis.start) / axis.step : axis.start / -axis.step;
+  return smaller_of(axis.count, room + 1);
+}
+
 template <typename T>
 FERRULE_INLINE void update_slice(T* y, const T* x, const T* v, int64_t rank, int64_t inner, int64_t tile_rows,
                                  const Axis* axes, int64_t tile_begin, int64_t tile_end) {
   const Axis& last = axes[rank - 1];
   int64_t rows = 1;
   for (int64_t k = 0; k < rank - 1; ++k) rows *= axes[k].size;
-  const int64_t row_elements = last.size * inner, end = smaller_of(tile_end * tile_rows, rows);
+  const int64_t inside = count_inside(last), row_elements = last.size * inner, end = smaller_of(tile_end * tile_rows, rows);
   for (int64_t row = tile_begin * tile_rows; row < end; ++row) {
     if (y != x) copy_elements(y + row * row_elements, x + row * row_elements, row_elements);
     int64_t source = 0, weight = 1, rest = row;
@@ -36,7 +43,7 @@ FERRULE_INLINE void update_slice(T* y, const T* x, const T* v, int64_t rank, int
     if (source < 0) continue;
     const T* from = v + source * last.count * inner;
     T* to = y + (row * last.size + last.start) * inner;
-    for (int64_t i = 0; i < last.count; ++i) copy_elements(to + i * last.step * inner, from + i * inner, inner);
+    for (int64_t i = 0; i < inside; ++i) copy_elements(to + i * last.step * inner, from + i * inner, inner);
   }
 }
 

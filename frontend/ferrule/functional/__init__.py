@@ -7,17 +7,21 @@ into one kernel.
 from . import loss, nn
 from .activation import *  # noqa: F403
 from .activation import logsoftmax as log_softmax
+from .arrangement import *  # noqa: F403
 from .attention import *  # noqa: F403
 from .contraction import *  # noqa: F403
 from .control_flow import cond, scan, while_loop
 from .convolution import *  # noqa: F403
 from .creation import arange, eye, full, full_like, linspace, ones, ones_like, zeros, zeros_like
 from .cumulative import *  # noqa: F403
+from .dropout import dropout
 from .einsum import *  # noqa: F403
 from .elementwise import *  # noqa: F403
-from .indexing import indexing_one_hot, one_hot
+from .indexing import *  # noqa: F403
 from .loss import *  # noqa: F403
 from .normalization import *  # noqa: F403
+from .ordering import argsort, searchsorted, sort, topk, topk_accuracy
+from .padding import pad
 from .pooling import *  # noqa: F403
 from .reduce import *  # noqa: F403
 from .shape import concat, flatten, repeat, roll, stack, tile

@@ -4,8 +4,9 @@ import numpy as np
 
 from .. import _compiler, dtypes
 from .._stream import apply
-from .._tensor import Tensor
+from .._tensor import Tensor, as_tensor
 from ..errors import ShapeError
+from ..location import user_location
 
 
 def _sizes(shape):
@@ -35,32 +36,41 @@ def ones(shape, *, dtype="float32", device=None):
     return full(shape, 1, dtype=dtype, device=device)
 
 
-def full_like(inp, value):
-    """A tensor with the shape and dtype of ``inp`` and every element ``value``."""
-    return full(inp.shape, value, dtype=inp.dtype)
+def full_like(inp, value, *, dtype=None, device=None):
+    """A tensor with the shape of ``inp`` and every element ``value``; the dtype is that of ``inp`` unless given."""
+    del device
+    inp = as_tensor(inp)
+    return full(inp.shape, value, dtype=dtype or inp.dtype)
 
 
-def zeros_like(inp):
-    """Zeros with the shape and dtype of ``inp``."""
-    return full_like(inp, 0)
+def zeros_like(inp, *, dtype=None, device=None):
+    """Zeros with the shape of ``inp``, and its dtype unless given."""
+    return full_like(inp, 0, dtype=dtype, device=device)
 
 
-def ones_like(inp):
-    """Ones with the shape and dtype of ``inp``."""
-    return full_like(inp, 1)
+def ones_like(inp, *, dtype=None, device=None):
+    """Ones with the shape of ``inp``, and its dtype unless given."""
+    return full_like(inp, 1, dtype=dtype, device=device)
 
 
 def arange(start=0, stop=None, step=1, *, dtype="float32", device=None):
-    """start, start + step, ... before stop; with one argument from 0 to it. ``stop`` may be a Dim if step is 1."""
+    """start, start + step, ... before stop; with one argument from 0 to it. start and stop may be Dims."""
     del device
     if stop is None:
         start, stop = 0, start
     name = dtypes.canonical(dtype)
-    if isinstance(stop, _compiler.DimExpr):
-        if step != 1:
-            raise ShapeError(f"arange to the dim {stop}: step is {step}, allowed is 1")
-        values = apply("iota", [], {"shape": [stop - start], "axis": 0, "dtype": name})[0]
-        return Tensor._wrap(values) if start == 0 else Tensor._wrap(values) + start
+    if step == 0:
+        raise ShapeError(f"arange: step is 0 at {user_location()}")
+    if isinstance(stop, _compiler.DimExpr) or isinstance(start, _compiler.DimExpr):
+        if not isinstance(step, int) or step < 1:
+            raise ShapeError(
+                f"arange from {start} to {stop}: step is {step!r}, allowed is an int from 1 "
+                f"at {user_location()}"
+            )
+        count = stop - start if step == 1 else (stop - start + (step - 1)) // step
+        values = Tensor._wrap(apply("iota", [], {"shape": [count], "axis": 0, "dtype": name})[0])
+        values = values if step == 1 else values * step
+        return values if isinstance(start, int) and start == 0 else values + start
     return Tensor(np.arange(start, stop, step).astype(dtypes.to_numpy(name)))
 
 
@@ -73,4 +83,5 @@ def linspace(start, stop, num, *, dtype="float32", device=None):
 def eye(N, M=None, *, dtype="float32", device=None):  # noqa: N803  (MegEngine's names)
     """A matrix with ones on the diagonal."""
     del device
+    _sizes([N, N if M is None else M])
     return Tensor(np.eye(N, M, dtype=dtypes.to_numpy(dtypes.canonical(dtype))))

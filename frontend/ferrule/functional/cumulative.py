@@ -1,4 +1,4 @@
-"""Running sums, products and extremes along an axis. Each runs serially from the start of the axis, one rounding a step.
+"""Running sums, products and extremes along an axis. Each runs serially from the start of it, one rounding a step.
 
 They compute in float32, float64, int32 and int64; smaller types are widened for the run, and its result is rounded back
 once. All have gradients; that of `cumprod` is exact where factors are zero.

@@ -1,14 +1,18 @@
 """The functions of networks, under MegEngine's name ``functional.nn``."""
 
 from .activation import *  # noqa: F403
+from .arrangement import fold, pixel_shuffle, pixel_unshuffle, sliding_window, sliding_window_transpose, unfold
 from .attention import *  # noqa: F403
 from .contraction import linear
 from .convolution import *  # noqa: F403
 from .creation import ones, zeros, zeros_like
+from .dropout import dropout
 from .elementwise import exp, log, log1p, maximum, minimum
-from .indexing import indexing_one_hot, one_hot
+from .indexing import embedding, gather, indexing_one_hot, one_hot, scatter
 from .loss import *  # noqa: F403
 from .normalization import *  # noqa: F403
+from .ordering import topk_accuracy
+from .padding import pad
 from .pooling import *  # noqa: F403
 from .reduce import logsumexp, max, normalize, sum  # noqa: A004  (MegEngine's names)
 from .shape import concat, repeat

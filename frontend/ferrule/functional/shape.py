@@ -1,5 +1,7 @@
 """Shapes: reshape, transpose, broadcast, join and cut."""
 
+import numpy as np
+
 from .. import _compiler
 from .._stream import apply
 from .._tensor import Tensor, as_tensor
@@ -128,17 +130,38 @@ def split(inp, nsplits_or_sections, axis=0):
 
 
 def repeat(inp, repeats, axis=None):
-    """Each element repeated along ``axis``; without one the tensor is flattened first."""
+    """Each element repeated along ``axis``; without one the tensor is flattened first.
+
+    ``repeats`` is a number for all elements, or a list with one for each.
+    """
+    inp = as_tensor(inp)
     if axis is None:
         inp, axis = flatten(inp), 0
     axis = resolve_axis("repeat", axis, inp.ndim)
     shape = inp.shape
+    if isinstance(repeats, (tuple, list, np.ndarray)):
+        return _repeat_each(inp, np.asarray(repeats), axis)
+    if is_static(repeats) and repeats < 0:
+        raise ShapeError(f"repeat: {repeats} is negative at {user_location()}")
     wide = broadcast_to(expand_dims(inp, axis + 1), shape[: axis + 1] + (repeats,) + shape[axis + 1 :])
     return reshape(wide, shape[:axis] + (shape[axis] * repeats,) + shape[axis + 1 :])
 
 
+def _repeat_each(inp, repeats, axis):
+    size = inp.shape[axis]
+    if not is_static(size) or repeats.size not in (1, size) or repeats.ndim != 1 or (repeats < 0).any():
+        raise ShapeError(
+            f"repeat: {repeats.tolist()} must hold one number, not negative, for each of the {size} elements of axis "
+            f"{axis} of {show(inp.shape)} at {user_location()}"
+        )
+    from .indexing import take
+
+    return take(inp, np.repeat(np.arange(size, dtype=np.int32), repeats), axis)
+
+
 def tile(inp, reps):
     """The whole tensor repeated ``reps[i]`` times along axis i, aligned at the last axis."""
+    inp = as_tensor(inp)
     reps = list(reps) if isinstance(reps, (tuple, list)) else [reps]
     shape = [1] * (len(reps) - inp.ndim) + list(inp.shape)
     reps = [1] * (len(shape) - len(reps)) + reps
@@ -149,10 +172,15 @@ def tile(inp, reps):
 
 def roll(inp, shift, axis=None):
     """Elements moved along ``axis`` by ``shift``, those that leave coming in at the other end."""
+    inp = as_tensor(inp)
     if axis is None:
         return reshape(roll(flatten(inp), shift, 0), inp.shape)
     shifts = shift if isinstance(shift, (tuple, list)) else (shift,)
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    if len(shifts) == 1:
+        shifts = tuple(shifts) * len(axes)
+    if len(shifts) != len(axes):
+        raise ShapeError(f"roll: {len(shifts)} shifts for {len(axes)} axes at {user_location()}")
     for s, a in zip(shifts, axes):
         a = resolve_axis("roll", a, inp.ndim)
         size = inp.shape[a]

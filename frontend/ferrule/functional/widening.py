@@ -26,7 +26,7 @@ def widen(op, inp):
     if inp.dtype in COMPUTED:
         return inp
     if inp.dtype not in _WIDER:
-        raise DtypeError(f"{op}: no kernel for {inp.dtype} at {user_location()}; convert the tensor to int64 or a float")
+        raise DtypeError(f"{op}: no kernel for {inp.dtype} at {user_location()}; convert it to int64 or a float")
     return inp.astype(_WIDER[inp.dtype])
 
 
