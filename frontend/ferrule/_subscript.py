@@ -1,21 +1,27 @@
 """Subscripts of tensors: ``x[index]`` and ``x[index] = value`` with NumPy's meaning.
 
 Ints, slices, Ellipsis and None give a view; an index that names every axis by an int gives a copy of one element.
+Arrays, lists and tensors of ints or bools give a copy (`_advanced`).
 """
 
+from ._advanced import Mask, masked_parts, parse, select, write_masked
 from ._slices import bounds, is_whole, position
-from ._tensor import Tensor
+from ._tensor import Tensor, converted
 from ._views import Reshape, Slice, view
-from .errors import ShapeError, UnsupportedError
+from .errors import ShapeError
 from .location import user_location
 from .shapes import is_one, is_static, same_shape, show
 
 
 def read(inp, index):
     """``inp[index]``."""
-    parts = expanded(inp, index)
+    parts, found = expanded(inp, index)
+    if any(found):
+        basic, selection = select(inp.shape, parts, found)
+        value, _ = _basic(inp._handle, basic)
+        return Tensor._wrap(selection(value.shape).read(value))
     value, steps = _basic(inp._handle, parts)
-    if not steps or parts != _listed(index) or not all(hasattr(part, "__index__") for part in parts):
+    if not steps or Ellipsis in _listed(index) or not all(hasattr(part, "__index__") for part in parts):
         return view(inp, value, steps, index)
     return Tensor._wrap(value)
 
@@ -26,10 +32,28 @@ def write(inp, index, value):
     if made is not None and made.index is index and inp._view is not None:
         if made.storage is inp._view.storage and made.outer is inp._view.steps:
             return  # the second half of x[index] += y, which has been written through the view x[index]
-    target = view(inp, *_basic(inp._handle, expanded(inp, index)))
     if not isinstance(value, Tensor):
         value = Tensor(value, dtype=inp.dtype)
+    parts, found = expanded(inp, index)
+    if any(found):
+        _write_selected(inp, parts, found, value)
+        return
+    target = view(inp, *_basic(inp._handle, parts))
     target.set_value(_fitted(value, target.shape))
+
+
+def _write_selected(inp, parts, found, value):
+    """The write at a subscript with arrays."""
+    masked = masked_parts(inp.shape, parts, found)
+    if masked is not None:
+        basic, start, mask = masked
+        if write_masked(view(inp, *_basic(inp._handle, basic)), start, mask, value):
+            return
+    basic, selection = select(inp.shape, parts, found)
+    target = view(inp, *_basic(inp._handle, basic))
+    places = selection(target.shape)
+    value = converted(_fitted(value, places.shape), target)
+    target._assign(places.write(target._handle, value._handle))
 
 
 def _fitted(value, shape):
@@ -53,27 +77,29 @@ def _listed(index):
 
 
 def expanded(inp, index):
-    """The index as a tuple with Ellipsis and missing axes written out.
+    """The subscript as a list of parts with missing axes written out, and for each part what `parse` says of it.
+
+    Where there are arrays, the Ellipsis is kept before the axes that it stands for: it separates them.
 
     Raises:
         ShapeError: more indices than axes, or two Ellipses.
-        UnsupportedError: a kind of index that tensors do not know.
+        DtypeError, UnsupportedError: a kind of index that tensors do not know.
     """
-    index = _listed(index)
-    for part in index:
-        basic = part is None or part is Ellipsis or isinstance(part, slice)
-        if not basic and (isinstance(part, (bool, Tensor)) or not hasattr(part, "__index__")):
-            raise UnsupportedError(
-                f"indexing with {type(part).__name__} at {user_location()}: ints, slices, Ellipsis and None are allowed"
-            )
-    used = sum(part is not None and part is not Ellipsis for part in index)
+    parts = list(_listed(index))
+    found = [parse(part) for part in parts]
+    used = sum(
+        what.value.ndim if isinstance(what, Mask) else part is not None and part is not Ellipsis
+        for part, what in zip(parts, found)
+    )
     if used > inp.ndim:
         raise ShapeError(f"{used} indices for a tensor of shape {show(inp.shape)} at {user_location()}")
-    places = [i for i, part in enumerate(index) if part is Ellipsis]
+    places = [i for i, part in enumerate(parts) if part is Ellipsis]
     if len(places) > 1:
         raise ShapeError(f"an index may hold one Ellipsis at {user_location()}")
-    cut = places[0] if places else len(index)
-    return index[:cut] + (slice(None),) * (inp.ndim - used) + index[cut + 1 :]
+    cut = places[0] if places else len(parts)
+    kept = parts[cut : cut + 1] if any(found) else []
+    fill = kept + [slice(None)] * (inp.ndim - used)
+    return parts[:cut] + fill + parts[cut + 1 :], found[:cut] + [None] * len(fill) + found[cut + 1 :]
 
 
 def _basic(handle, parts):

@@ -83,7 +83,7 @@ class Slice:
 
     def write(self, handle, value):
         """``handle`` with the viewed elements replaced by ``value``."""
-        return write_slice(handle, value, self.starts, self.stops, self.steps)
+        return write_slice(handle, value, self.starts, self.steps)
 
 
 class Broadcast:

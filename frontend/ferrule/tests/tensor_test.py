@@ -6,7 +6,7 @@ import ferrule as fer
 import ferrule.functional as F
 import numpy as np
 import pytest
-from ferrule.errors import DtypeError, ShapeError, UnsupportedError
+from ferrule.errors import DtypeError, ShapeError
 
 
 def tensor(*shape, seed=0):
@@ -170,8 +170,6 @@ def test_indices_out_of_range_are_refused():
         x[4]
     with pytest.raises(ShapeError, match="3 indices"):
         x[0, 0, 0]
-    with pytest.raises(UnsupportedError, match="list"):
-        x[[0, 1]]
 
 
 def test_iteration_and_conversion():
