@@ -296,6 +296,11 @@ def _steps(kind, inp, batch_first, max_len):
     return steps
 
 
+def _rows(table, steps):
+    """The first ``steps`` rows; a number of steps that is a dim is checked when the program runs."""
+    return table[:steps] if is_static(steps) else F.take(table, F.arange(steps, dtype="int32"), 0)
+
+
 class PositionalEncoding(Module):
     """Adds sines and cosines of the position: channel 2i is sin(t / 10000^(2i / d_model)), 2i + 1 the cosine of it.
 
@@ -320,7 +325,7 @@ class PositionalEncoding(Module):
         self.register_buffer("pe", Tensor(table), persistent=False)
 
     def forward(self, inp):
-        table = self.pe[: _steps("PositionalEncoding", inp, self.batch_first, self.max_len)]
+        table = _rows(self.pe, _steps("PositionalEncoding", inp, self.batch_first, self.max_len))
         return self.dropout(inp + F.expand_dims(table, 0 if self.batch_first else 1))
 
 
@@ -345,5 +350,5 @@ class LearnedPositionalEncoding(Module):
         init.normal_(self.weight, 0.0, 0.02)
 
     def forward(self, inp):
-        table = self.weight[: _steps("LearnedPositionalEncoding", inp, self.batch_first, self.max_len)]
+        table = _rows(self.weight, _steps("LearnedPositionalEncoding", inp, self.batch_first, self.max_len))
         return inp + F.expand_dims(table, 0 if self.batch_first else 1)
