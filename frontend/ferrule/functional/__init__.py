@@ -14,10 +14,12 @@ from .control_flow import cond, scan, while_loop
 from .convolution import *  # noqa: F403
 from .creation import arange, eye, full, full_like, linspace, ones, ones_like, zeros, zeros_like
 from .cumulative import *  # noqa: F403
+from .deformable import deformable_conv2d
 from .dropout import dropout
 from .einsum import *  # noqa: F403
 from .elementwise import *  # noqa: F403
 from .indexing import *  # noqa: F403
+from .local_convolution import channel_shuffle, local_conv2d, region_restricted_conv
 from .loss import *  # noqa: F403
 from .normalization import *  # noqa: F403
 from .ordering import argsort, searchsorted, sort, topk, topk_accuracy

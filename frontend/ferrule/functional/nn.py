@@ -6,9 +6,11 @@ from .attention import *  # noqa: F403
 from .contraction import linear
 from .convolution import *  # noqa: F403
 from .creation import ones, zeros, zeros_like
+from .deformable import deformable_conv2d
 from .dropout import dropout
 from .elementwise import exp, log, log1p, maximum, minimum
 from .indexing import embedding, gather, indexing_one_hot, one_hot, scatter
+from .local_convolution import channel_shuffle, local_conv2d, region_restricted_conv
 from .loss import *  # noqa: F403
 from .normalization import *  # noqa: F403
 from .ordering import topk_accuracy

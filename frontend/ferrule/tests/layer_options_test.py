@@ -1,10 +1,13 @@
 """Layers that torch does not have, or not in this form, and the options of those that it has."""
 
 import ferrule as fer
+import ferrule.functional as F
 import ferrule.module as M
 import numpy as np
 import pytest
-from ferrule.errors import ShapeError, UnsupportedError
+from ferrule.autodiff import GradManager
+from ferrule.errors import ExecutionError, ShapeError, UnsupportedError
+from ferrule.jit import trace
 
 
 def normal(*shape, seed=0):
@@ -76,6 +79,73 @@ def test_encodings_of_positions():
             module(fer.zeros((7, 7, 4)))
 
 
+@pytest.mark.parametrize("kind", (M.PositionalEncoding, M.LearnedPositionalEncoding))
+def test_encodings_of_any_number_of_positions(kind):
+    net = kind(d_model=4, max_len=6, batch_first=True)
+    steps = fer.Dim("steps", max=8)
+    session = fer.Session(fer.compile({"f": (lambda x: net(x), [fer.Spec((2, steps, 4))])}, modules={"net": net}))
+    for count in (1, 5, 6):
+        x = normal(2, count, 4)
+        np.testing.assert_array_equal(session.run("f", x)[0], net(fer.tensor(x)).numpy())
+    with pytest.raises(ExecutionError, match="6"):
+        session.run("f", normal(2, 7, 4))
+
+
+def test_dropout():
+    x = fer.ones((64, 32, 4, 4))
+    fer.random.seed(3)
+    for kind, values, axes in ((M.Dropout, 2 * 16384, ()), (M.Dropout2d, 2048, (2, 3))):
+        net = kind(0.25)
+        got = net(x).numpy()
+        assert sorted(set(got.ravel().tolist())) == [0, pytest.approx(4 / 3)]
+        assert abs((got == 0).mean() - 0.25) < 5 * np.sqrt(0.25 * 0.75 / values)
+        assert (got == got.mean(axes, keepdims=True)).all() if axes else True
+        assert net.eval()(x) is x and kind(p=0.25).drop_prob == 0.25 and kind()(x) is x
+    z = fer.tensor(normal(200, 200))
+    got = M.AlphaDropout(0.3)(z).numpy()
+    assert abs(got.mean()) < 0.03 and abs(got.std() - 1) < 0.03
+    assert M.Dropout1d(0.5)(fer.ones((4, 8, 5))).shape == (4, 8, 5)
+    with pytest.raises(ShapeError, match="rank 4 is needed"):
+        M.Dropout2d(0.5)(fer.ones((2, 3, 4)))
+    assert not M.Dropout(1.0)(x).numpy().any()
+    for wrong in (lambda: M.Dropout(1.5), lambda: M.AlphaDropout(1.0)):
+        with pytest.raises(ValueError, match="drop_prob is 1"):
+            wrong()
+
+
+def test_dropout_draws_anew_in_a_traced_function():
+    net = M.Dropout(0.5)
+    traced = trace(lambda x: net(x))
+    x = np.ones(256, "float32")
+    assert not np.array_equal(traced(x).numpy(), traced(x).numpy()) and traced.capture_count == 1
+    net.eval()
+    np.testing.assert_array_equal(traced(x).numpy(), x)
+
+
+def test_embedding():
+    table = normal(5, 2)
+    net = M.Embedding(5, 2, initial_weight=table)
+    np.testing.assert_array_equal(net(np.array([2, -2, 4], "int32")).numpy(), table[[2, 3, 4]])
+    padded = M.Embedding(5, 2, padding_idx=-1)
+    assert not padded.weight.numpy()[4].any() and padded.weight.numpy()[:4].all()
+    manager = GradManager().attach(padded.parameters())
+    with manager:
+        manager.backward(padded(np.array([4, 0, 0, -1], "int32")).sum())
+    np.testing.assert_array_equal(padded.weight.grad.numpy(), [[2, 2], [0, 0], [0, 0], [0, 0], [0, 0]])
+    frozen = M.Embedding.from_pretrained(table)
+    assert not frozen.weight.requires_grad and M.Embedding(5, 2, freeze=True).weight.requires_grad is False
+    assert M.Embedding.from_pretrained(table, freeze=False).weight.requires_grad
+    for call, pattern in (
+        (lambda: M.Embedding(5, 2, padding_idx=5), "padding_idx 5 of 5 rows; allowed: -5 to 4"),
+        (lambda: M.Embedding(5, 3, initial_weight=table), r"shape \(5, 2\), wanted \(5, 3\)"),
+        (lambda: M.Embedding.from_pretrained(table[0]), "rank 2"),
+    ):
+        with pytest.raises(ShapeError, match=pattern):
+            call()
+    with pytest.raises(UnsupportedError, match="max_norm"):
+        M.Embedding(5, 2, max_norm=1.0)
+
+
 def test_layers_under_one_name_are_those_that_they_join():
     x = fer.tensor(normal(2, 3, 6, 6))
     for kind, relu in ((M.ConvBn2d, False), (M.ConvBnRelu2d, True)):
@@ -141,10 +211,83 @@ def test_batch_norm_of_one_device():
     np.testing.assert_array_equal(one.running_var.numpy(), other.running_var.numpy())
 
 
+@pytest.mark.parametrize(("padding", "stride", "dilation"), ((0, 1, 1), ((1, 2), (2, 1), 1), (1, 2, 2)))
+def test_windows_of_images(padding, stride, dilation):
+    x = normal(2, 3, 6, 7)
+    pads, strides, steps = (v if isinstance(v, tuple) else (v, v) for v in (padding, stride, dilation))
+    got = M.SlidingWindow((2, 3), padding, stride, dilation)(fer.tensor(x)).numpy()
+    whole = np.pad(x, ((0, 0), (0, 0), (pads[0],) * 2, (pads[1],) * 2))
+    for i in range(got.shape[2]):
+        for j in range(got.shape[3]):
+            top, left = i * strides[0], j * strides[1]
+            rows = slice(top, top + steps[0] + 1, steps[0])
+            part = whole[:, :, rows, left : left + 2 * steps[1] + 1 : steps[1]]
+            np.testing.assert_array_equal(got[:, :, i, j], part)
+    # The sum at the places is the transpose: <windows(x), w> = <x, sum(w)>.
+    w = normal(*got.shape, seed=1)
+    back = M.SlidingWindowTranspose((6, 7), (2, 3), padding, stride, dilation)(fer.tensor(w)).numpy()
+    assert back.shape == x.shape
+    np.testing.assert_allclose((back * x).sum(), (got * w).sum(), rtol=1e-3)
+
+
+@pytest.mark.parametrize("groups", (1, 2))
+def test_a_convolution_with_weights_of_its_own_at_every_place(groups):
+    net = M.LocalConv2d(4, 6, 5, 6, (2, 3), stride=2, padding=1, groups=groups)
+    x = normal(2, 4, 5, 6)
+    got = net(fer.tensor(x)).numpy()
+    weight = net.weight.numpy()
+    windows = F.nn.sliding_window(fer.tensor(x), (2, 3), 1, 2).numpy()
+    windows = windows.reshape(2, groups, 4 // groups, *windows.shape[2:])
+    wanted = np.einsum("ngcxyhw,gxychwo->ngoxy", windows, weight).reshape(got.shape)
+    np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-5)
+    # With one weight for all places it is a convolution.
+    same = M.Conv2d(4, 6, (2, 3), stride=2, padding=1, groups=groups, bias=False)
+    kernels = same.weight.numpy().reshape(groups, 6 // groups, 4 // groups, 2, 3).transpose(0, 2, 3, 4, 1)
+    net.weight.set_value(np.broadcast_to(kernels[:, None, None], weight.shape))
+    np.testing.assert_allclose(net(fer.tensor(x)).numpy(), same(fer.tensor(x)).numpy(), rtol=1e-4, atol=1e-5)
+    with pytest.raises(ShapeError, match="weight of shape"):
+        net(fer.zeros((2, 4, 9, 9)))
+
+
+def test_a_convolution_restricted_to_regions():
+    net, x = M.RegionRestrictedConv(4, 6, 3, groups=2, padding=1), normal(2, 4, 5, 6)
+    plain = M.Conv2d(4, 6, 3, padding=1, groups=2)
+    plain.load_state_dict(net.state_dict())
+    regions = np.random.default_rng(0).integers(0, 2, (2, 5, 6)).astype("int32")
+    got = net(fer.tensor(x), regions, regions).numpy()
+    for region in (0, 1):
+        alone = plain(fer.tensor(np.where(regions[:, None] == region, x, 0).astype("float32"))).numpy()
+        inside = np.broadcast_to(regions[:, None] == region, got.shape)
+        np.testing.assert_allclose(got[inside], alone[inside], rtol=1e-4, atol=1e-5)
+    one = np.zeros((2, 5, 6), "int32")
+    np.testing.assert_allclose(net(fer.tensor(x), one, one).numpy(), plain(fer.tensor(x)).numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_a_convolution_with_moved_windows():
+    net, x = M.DeformableConv2d(4, 6, (2, 3), stride=2, padding=1, groups=2), normal(2, 4, 5, 6)
+    plain = M.Conv2d(4, 6, (2, 3), stride=2, padding=1, groups=2)
+    plain.load_state_dict(net.state_dict())
+    none, ones = np.zeros((2, 12, 3, 3), "float32"), np.ones((2, 6, 3, 3), "float32")
+    wanted = plain(fer.tensor(x)).numpy()
+    np.testing.assert_allclose(net(fer.tensor(x), none, ones).numpy(), wanted, rtol=1e-4, atol=1e-5)
+    # One down and half to the right, for each of two groups of channels: the mean of two moved images.
+    moves = np.tile(np.array([1, 0.5], "float32")[None, :, None, None], (2, 12, 3, 3))
+    wide = np.pad(x, ((0, 0), (0, 0), (1, 2), (1, 2)))
+    moved = (wide[:, :, 1:, :-1] + wide[:, :, 1:, 1:]) / 2
+    got = net(fer.tensor(x), moves, np.full((2, 12, 3, 3), 2, "float32")).numpy()
+    bare = M.Conv2d(4, 6, (2, 3), stride=2, groups=2, bias=False)
+    bare.weight.set_value(net.weight)
+    wanted = 2 * bare(fer.tensor(moved)).numpy()[:, :, :3, :3] + net.bias.numpy()
+    np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-4)
+    with pytest.raises(ShapeError, match="2 and 1 numbers a tap"):
+        net(fer.tensor(x), none, none)
+
+
 def test_borders_and_options_that_are_wrong_are_refused():
     for call, error, pattern in (
         (lambda: M.Conv2d(2, 2, 3, padding="full"), UnsupportedError, "padding 'full'; allowed: 'same', 'valid'"),
         (lambda: M.ConvTranspose2d(2, 2, 3, padding="same"), UnsupportedError, "padding 'same'; allowed: ints"),
+        (lambda: M.ReflectionPad2d((1, 2, 3)), ShapeError, "an int or 4 ints"),
         (lambda: M.LSTM(2, 3, proj_size=3), UnsupportedError, "proj_size 3"),
         (lambda: M.GRU(2, 3, proj_size=1), UnsupportedError, "proj_size 1"),
         (lambda: M.RNN(2, 3, nonlinearity="sine"), UnsupportedError, "'sine'; allowed: tanh, relu"),

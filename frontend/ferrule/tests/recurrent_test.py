@@ -126,3 +126,13 @@ def test_packed_and_padded():
     assert padded.numpy().tolist() == [[1, 1], [1, 1], [9, 1]]
     with pytest.raises(fer.errors.ShapeError, match="one length a sequence"):
         M.pack_padded_sequence(fer.tensor(x), [5, 2, 1], batch_first=True)
+
+
+def test_dropout_between_layers_only_in_training():
+    net, x = make("LSTM", 3, 4, 2, dropout=0.5), fer.tensor(normal(5, 2, 3))
+    drawn = [net(x)[0].numpy() for _ in range(2)]
+    assert not np.array_equal(*drawn)
+    net.eval()
+    assert np.array_equal(net(x)[0].numpy(), net(x)[0].numpy())
+    alone = make("LSTM", 3, 4, 1, dropout=0.5)  # the last layer's output is not dropped
+    assert np.array_equal(alone(x)[0].numpy(), alone(x)[0].numpy())
