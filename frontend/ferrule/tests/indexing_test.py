@@ -33,6 +33,13 @@ def test_elements_of_every_size_move(dtype):
     np.testing.assert_array_equal(F.take(fer.Tensor(x), index, 1).numpy(), np.take(x, index, 1))
 
 
+def test_rows_of_a_strided_view():
+    x = np.arange(40, dtype="float16").reshape(5, 2, 4)
+    for part in (0, 1):
+        wanted = x[:, part, :][[3, 1]]
+        np.testing.assert_array_equal(both(lambda t, p=part: F.take(t[:, p, :], np.array([3, 1]), 0), x), wanted)
+
+
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "uint32", "int64"])
 def test_indices_of_every_integer_type(dtype):
     index = np.array([1, 0, 1], dtype)
