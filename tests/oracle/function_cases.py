@@ -500,3 +500,48 @@ for reduction in ("none", "sum", "mean"):
         lambda F, x, y, t, n, r=reduction: F.ctc_loss(F.softmax(x, -1), t, y, n, reduction=r),
         lambda torch, f, x, y, t, n, r=reduction: f.ctc_loss(f.log_softmax(x, -1), y, t, n, reduction=r),
     )
+
+# --- images -----------------------------------------------------------------------------------------------------------
+
+for mode, shape, sizes in [
+    ("linear", (2, 3, 7), (12, 4, 1)),
+    ("bilinear", (2, 3, 5, 7), ((9, 4), (3, 13), (1, 1))),
+    ("trilinear", (1, 2, 3, 4, 5), ((5, 3, 9),)),
+    ("bicubic", (2, 3, 5, 7), ((9, 4), (1, 13))),
+]:
+    for size in sizes:
+        for align in (False, True):
+            case(
+                f"interpolate {mode} {size} align {align}",
+                {"x": shape},
+                lambda F, x, s=size, m=mode, a=align: F.interpolate(x, s, mode=m, align_corners=a),
+                lambda torch, f, x, s=size, m=mode, a=align: f.interpolate(x, s, mode=m, align_corners=a),
+            )
+for shape, size in [((2, 3, 7), 12), ((2, 3, 5, 7), (9, 4)), ((1, 2, 3, 4, 5), (5, 3, 9))]:
+    case(
+        f"interpolate nearest {size}",
+        {"x": shape},
+        lambda F, x, s=size: F.interpolate(x, s, mode="nearest"),
+        lambda torch, f, x, s=size: f.interpolate(x, s, mode="nearest"),
+    )
+case(
+    "interpolate scale",
+    {"x": (2, 3, 5, 7)},
+    lambda F, x: F.interpolate(x, scale_factor=2),
+    lambda torch, f, x: f.interpolate(x, scale_factor=2, mode="bilinear"),
+)
+
+
+def grid(torch, points, height, width):
+    """Pixels as the positions from -1 to 1 that grid_sample takes with align_corners."""
+    return points * torch.tensor([2 / (width - 1), 2 / (height - 1)], dtype=points.dtype) - 1
+
+
+POINTS = np.random.default_rng(7).uniform(-1.5, 6.5, (2, 4, 3, 2))
+for border, padding in (("replicate", "border"), ("constant", "zeros")):
+    case(
+        f"remap {border}",
+        {"x": (2, 3, 5, 6), "p": POINTS},
+        lambda F, x, p, b=border: F.remap(x, p, b),
+        lambda torch, f, x, p, m=padding: f.grid_sample(x, grid(torch, p, 5, 6), padding_mode=m, align_corners=True),
+    )

@@ -4,7 +4,7 @@ Each is recorded as primitive ops of the graph dialect; what is not primitive is
 into one kernel.
 """
 
-from . import loss, nn
+from . import loss, nn, vision
 from .activation import *  # noqa: F403
 from .activation import logsoftmax as log_softmax
 from .arrangement import *  # noqa: F403
@@ -27,6 +27,7 @@ from .padding import pad
 from .pooling import *  # noqa: F403
 from .reduce import *  # noqa: F403
 from .shape import concat, flatten, repeat, roll, stack, tile
+from .vision import *  # noqa: F403
 from .views import broadcast_to, expand_dims, reshape, split, squeeze, swapaxes, transpose
 
 __all__ = [name for name in dir() if not name.startswith("_")]

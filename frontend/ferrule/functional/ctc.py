@@ -10,7 +10,7 @@ from ..shapes import is_static, show
 from .control_flow import scan
 from .creation import arange, full
 from .elementwise import equal, exp, less, log, logical_and, maximum, not_equal, stop_gradient, where
-from .indexing import indexing_one_hot
+from .indexing import gather, indexing_one_hot
 from .reduction import reduced
 from .shape import broadcast_to, concat, expand_dims, reshape
 
@@ -49,13 +49,10 @@ def ctc_loss(pred, pred_lengths, label, label_lengths, blank=0, reduction="mean"
     samples = pred.shape[1]
     if label.ndim == 1:
         label = _rows(label, labels_of)
-    states, skips = _states(label, samples, blank)
+    states, skips = _states(label, labels_of, samples, blank)
     logs = log(maximum(pred, float(np.finfo(dtypes.to_numpy(pred.dtype)).tiny)))
     # The logarithm of each state's class at each step: (T, N, 2 S + 1).
-    shape = (pred.shape[0], samples, states.shape[1], pred.shape[2])
-    emissions = indexing_one_hot(
-        broadcast_to(expand_dims(logs, 2), shape), broadcast_to(expand_dims(states, 0), shape[:3]), 3
-    )
+    emissions = gather(logs, 2, broadcast_to(expand_dims(states, 0), (pred.shape[0], samples, states.shape[1])))
     position = reshape(arange(states.shape[1], dtype="int32"), (1, -1))
     first = where(less(position, 2), emissions[0], _NEVER)
 
@@ -86,11 +83,13 @@ def _rows(label, lengths):
     return where(equal(wanted, reshape(k, (1, 1, count))), label.astype("int32"), 0).sum(2)
 
 
-def _states(label, samples, blank):
+def _states(label, lengths, samples, blank):
     """The classes blank, label 0, blank, label 1, ... blank (N, 2 S + 1), and which states may be entered from the one
     before the last: labels that differ from the label before."""
     size = label.shape[1]
-    label = label.astype("int32")
+    # What stands behind the labels of a sequence is not read, and may be no class.
+    position = reshape(arange(size, dtype="int32"), (1, size))
+    label = where(less(position, expand_dims(lengths.astype("int32"), 1)), label.astype("int32"), blank)
     blanks = full((samples, size), blank, dtype="int32")
     pairs = reshape(concat([expand_dims(blanks, 2), expand_dims(label, 2)], 2), (samples, 2 * size))
     states = concat([pairs, full((samples, 1), blank, dtype="int32")], 1)

@@ -14,11 +14,11 @@ from .ctc import ctc_loss
 from .elementwise import abs as absolute
 from .elementwise import equal, exp, less, log, maximum, minimum, not_equal, sqrt, where
 from .elementwise import pow as power
-from .indexing import indexing_one_hot
+from .indexing import indexing_one_hot, take
 from .reduce import mean as mean_of
 from .reduce import sum as sum_of
 from .reduction import reduced
-from .shape import broadcast_to, reshape, transpose
+from .shape import reshape, transpose
 
 __all__ = [
     "binary_cross_entropy",
@@ -225,18 +225,22 @@ def _check_labels(op, pred, label):
 
 
 def _negative_log(op, logs, label, smooth, reduction, ignore_index, weight):
-    """(1 - s) * -w[label] * logs[label] - s / C * sum of w * logs, over rows."""
-    rows = -indexing_one_hot(logs, label, -1)
+    """(1 - s) * -w[label] * logs[label] - s / C * sum of w * logs; a label outside the classes is an error."""
+    counted = None if ignore_index is None else not_equal(label, ignore_index)
+    # What is ignored may lie outside the classes; another negative label is no position from the end.
+    classes = label if counted is None else where(counted, label, 0)
+    classes = where(less(classes, 0), logs.shape[-1], classes)
+    rows = -indexing_one_hot(logs, classes, -1)
     factor = None
     if weight is not None:
-        factor = indexing_one_hot(broadcast_to(weight, logs.shape), label, -1)
+        factor = take(weight, classes, 0)
         rows = rows * factor
     if smooth:
         spread = mean_of(logs if weight is None else logs * weight, -1)
         rows = rows * (1.0 - smooth) - spread * smooth
-    if ignore_index is not None:
-        rows = where(not_equal(label, ignore_index), rows, 0.0)
-        factor = None if factor is None else where(not_equal(label, ignore_index), factor, 0.0)
+    if counted is not None:
+        rows = where(counted, rows, 0.0)
+        factor = None if factor is None else where(counted, factor, 0.0)
     return _counted(op, rows, label, reduction, ignore_index, factor)
 
 

@@ -18,6 +18,7 @@ from .padding import pad
 from .pooling import *  # noqa: F403
 from .reduce import logsumexp, max, normalize, sum  # noqa: A004  (MegEngine's names)
 from .shape import concat, repeat
+from .vision import *  # noqa: F403
 from .views import broadcast_to, expand_dims, reshape, squeeze, transpose
 
 __all__ = [name for name in dir() if not name.startswith("_")]

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from ferrule.errors import DtypeError, ShapeError, UnsupportedError
+from ferrule.errors import DtypeError, ExecutionError, ShapeError, UnsupportedError
 
 import ferrule as fer
 import ferrule.functional as F
@@ -377,3 +377,27 @@ def test_losses_refuse_by_name():
     refuses(DtypeError, lambda: F.nll_loss(logits, t([1.0, 2.0])), "float32")
     refuses(UnsupportedError, lambda: F.l1_loss(logits, logits, "median"), "'mean', 'sum', 'none'")
     refuses(ShapeError, lambda: F.huber_loss(logits, logits, delta=0), "delta 0")
+
+
+def test_a_label_outside_the_classes_is_an_error_when_it_runs():
+    logs = t(np.zeros((2, 3)))
+    for call in (
+        lambda label: F.nll_loss(logs, label),
+        lambda label: F.cross_entropy(logs, label),
+        lambda label: F.cross_entropy(logs, label, weight=t([1, 1, 1]), ignore_index=-100),
+    ):
+        for wrong in (-1, 3):
+            with pytest.raises(ExecutionError):
+                call(t([0, wrong], "int32")).numpy()
+
+
+def test_what_stands_behind_the_labels_of_ctc_is_not_read():
+    probability = F.softmax(fer.Tensor(random(5, 2, 4)), 2)
+    steps, lengths = t([5, 4], "int32"), t([2, 1], "int32")
+    losses = [
+        F.ctc_loss(probability, steps, t(label, "int32"), lengths, reduction="none").numpy()
+        for label in ([[1, 2], [3, 1]], [[1, 2], [3, -100]], [1, 2, 3])
+    ]
+    assert losses[0].tobytes() == losses[1].tobytes() == losses[2].tobytes()
+    refuses(ShapeError, lambda: F.ctc_loss(probability, steps, t([[1], [1]], "int32"), lengths, blank=4), "0 to 3")
+    refuses(DtypeError, lambda: F.ctc_loss(probability, steps, t([[1.0], [1.0]]), lengths), "float32")
