@@ -283,6 +283,16 @@ def test_a_convolution_with_moved_windows():
         net(fer.tensor(x), none, none)
 
 
+def test_sizes_by_hand():
+    x = fer.tensor(np.arange(4, dtype="float32").reshape(1, 1, 4))
+    got = M.Upsample(7, mode="linear", align_corners=True)(x)
+    assert got.numpy().ravel().tolist() == [0, 0.5, 1, 1.5, 2, 2.5, 3]
+    assert M.Upsample(scale_factor=2)(x).numpy().ravel().tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    image = F.reshape(x, (1, 1, 2, 2))
+    assert M.UpsamplingNearest2d(scale_factor=2)(image).numpy()[0, 0, 1].tolist() == [0, 0, 1, 1]
+    assert M.UpsamplingBilinear2d((2, 3))(image).numpy()[0, 0].tolist() == [[0, 0.5, 1], [2, 2.5, 3]]
+
+
 def test_borders_and_options_that_are_wrong_are_refused():
     for call, error, pattern in (
         (lambda: M.Conv2d(2, 2, 3, padding="full"), UnsupportedError, "padding 'full'; allowed: 'same', 'valid'"),

@@ -66,6 +66,13 @@ CASES = [
     ("log_softmax", "LogSoftmax", (), {"dim": -1}, [(2, 5, 3)]),
     ("softmin", "Softmin", (), {"dim": 0}, [(4, 3)]),
     ("glu", "GLU", (), {"dim": 1}, [(2, 6, 3)]),
+    ("upsample", "Upsample", (), {"scale_factor": 2}, [(1, 2, 3, 4)]),
+    ("upsample_smaller", "Upsample", ((2, 3),), {}, [(1, 2, 5, 4)]),
+    ("upsample_linear", "Upsample", (7,), {"mode": "linear"}, [(2, 3, 4)]),
+    ("upsample_bilinear", "Upsample", (), {"scale_factor": 1.5, "mode": "bilinear"}, [(1, 2, 4, 6)]),
+    ("upsample_corners", "Upsample", ((5, 3),), {"mode": "bilinear", "align_corners": True}, [(1, 2, 3, 4)]),
+    ("upsample_bicubic", "Upsample", ((5, 7),), {"mode": "bicubic"}, [(1, 2, 3, 4)]),
+    ("upsample_trilinear", "Upsample", (), {"scale_factor": 2, "mode": "trilinear"}, [(1, 2, 2, 3, 2)]),
     ("flatten", "Flatten", (1, 2), {}, [(2, 3, 4, 5)]),
     ("unflatten", "Unflatten", (1, (2, 3)), {}, [(2, 6, 4)]),
 ]
