@@ -183,6 +183,16 @@ def SubstituteMaterializedPass : Pass<"ferrule-substitute-materialized", "::mlir
   }];
 }
 
+def DropCustomGradientsPass : Pass<"ferrule-drop-custom-gradients", "::mlir::ModuleOp"> {
+  let summary = "Replaces ferrule.custom_gradient by its values";
+  let description = [{
+    **Why.** The op only tells the gradients where to go.
+
+    **Before.** Gradients are expanded, and results that are known already are substituted. **After.** No
+    ferrule.custom_gradient is left; its values stand for its results.
+  }];
+}
+
 def LayoutPass : Pass<"ferrule-layout", "::mlir::ModuleOp"> {
   let summary = "Channels-last images and weights in panels";
   let description = [{

@@ -20,6 +20,7 @@ void mlir::ferrule::buildGraphPipeline(OpPassManager &manager, const std::vector
   // Before anything merges ops: the order of recorded uses fixes the order in which cotangents add up.
   manager.addPass(createExpandGradientsPass());
   manager.addPass(createSubstituteMaterializedPass());
+  manager.addPass(createDropCustomGradientsPass());
   // Whole ops first: a norm of 16-bit floats rounds once, not at each step of its decomposition.
   manager.addPass(createWidenElementsPass());
   manager.addPass(createDecomposeNormalizePass());

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-for folder in ("frontend/examples", "tests/error", "tests/ops"):
+for folder in ("frontend/examples", "tests/error", "tests/ops", "tests/oracle"):
     sys.path.insert(0, str(ROOT / folder))
 
 

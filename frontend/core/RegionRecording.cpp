@@ -99,6 +99,7 @@ public:
 private:
   bool isBranch() const { return call.op == "if"; }
   bool isScan() const { return call.op == "scan"; }
+  bool isGradient() const { return call.op == "custom_gradient"; }
 
   llvm::Error resolve(llvm::ArrayRef<TensorRef> tensors, mlir::SmallVector<mlir::Value> &values) {
     for (const TensorRef &tensor : tensors) {
@@ -127,6 +128,11 @@ private:
           return makeError(ErrorKind::Trace, state.variable->describe() + " is assigned at " +
                                                  state.assignedAt.str() +
                                                  " in the condition of F.while_loop, which only the body may do" +
+                                                 describeSite(call.site));
+        if (state.isAssigned && isGradient())
+          return makeError(ErrorKind::Trace, state.variable->describe() + " is assigned at " +
+                                                 state.assignedAt.str() + " in " + region->name +
+                                                 ", which runs only where a gradient is taken" +
                                                  describeSite(call.site));
         if (state.isAssigned)
           assigned.insert({key, state.variable});
@@ -182,7 +188,7 @@ private:
     state.addOperands(captures.getArrayRef());
     if (!isBranch()) {
       mlir::SmallVector<int32_t> segments{int32_t(carries)};
-      if (isScan())
+      if (isScan() || isGradient())
         segments.push_back(xs.size());
       segments.push_back(captures.size());
       state.addAttribute("operandSegmentSizes", builder.getDenseI32ArrayAttr(segments));
@@ -202,6 +208,8 @@ private:
   mlir::SmallVector<mlir::Type> getResultTypes() {
     RegionRecording &body = *call.regions.back();
     mlir::SmallVector<mlir::Type> types;
+    if (isGradient())
+      return llvm::to_vector(mlir::ValueRange(inits).getTypes());
     unsigned plain = isBranch() ? body.yielded.size() : inits.size();
     for (mlir::Value value : llvm::ArrayRef<mlir::Value>(body.yielded).take_front(plain))
       types.push_back(value.getType());
@@ -248,7 +256,7 @@ private:
       return mapped ? mapped : value;
     };
     bool isCondition = call.op == "while" && &recording == call.regions.front();
-    unsigned plain = isBranch() || isCondition ? recording.yielded.size() : inits.size();
+    unsigned plain = isBranch() || isCondition || isGradient() ? recording.yielded.size() : inits.size();
     mlir::SmallVector<mlir::Value> yielded;
     for (mlir::Value value : llvm::ArrayRef<mlir::Value>(recording.yielded).take_front(plain))
       yielded.push_back(map(value));

@@ -66,10 +66,10 @@ llvm::Error assignInRegion(OpStream &stream, const VariableRef &variable, const 
 
 /// A branch or loop whose regions have been recorded.
 struct ControlFlowCall {
-  std::string op;                ///< "if", "while" or "scan".
+  std::string op;                ///< "if", "while", "scan" or "custom_gradient".
   TensorRef predicate;           ///< Of a branch: a bool of rank 0.
-  std::vector<TensorRef> inits;  ///< Of a loop.
-  std::vector<TensorRef> xs;     ///< Of a scan; the first size of each is `steps`.
+  std::vector<TensorRef> inits;  ///< Of a loop; the values with a gradient of their own.
+  std::vector<TensorRef> xs;     ///< Of a scan; the first size of each is `steps`. What that gradient is for.
   std::optional<DimExpr> steps;  ///< A scan's length, or a while loop's limit.
   bool isReversed = false;
   std::vector<RegionRecording *> regions;

@@ -89,8 +89,9 @@ class Ferrule_Op<string mnemonic, GradientSpec gradient, string lowering, string
     ::mlir::ferrule::GradientKind $cppClass::getGradientKind() { return ::mlir::ferrule::GradientKind::}] #
       gradient.kind # [{; }
     ::llvm::StringRef $cppClass::getNonDifferentiableReason() { return "}] # gradient.reason # [{"; }
-    ::mlir::ferrule::Residuals $cppClass::getResiduals() { return {{}] #
-      !interleave(gradient.operands, ", ") # [{}, {}] # !interleave(gradient.results, ", ") # [{}}; }
+    ::mlir::ferrule::Residuals $cppClass::getResiduals() { return }] # !if(!eq(gradient.kind, "Regions"),
+      "::mlir::ferrule::getAllOperands(*this)", "{{" # !interleave(gradient.operands, ", ") # "}, {" #
+      !interleave(gradient.results, ", ") # "}}") # [{; }
     ::mlir::ferrule::LoweringKind $cppClass::getLoweringKind() { return ::mlir::ferrule::LoweringKind::}] #
       lowering # [{; }
     ::llvm::SmallVector<unsigned> $cppClass::getInPlaceOperands() { return {}] # !interleave(inPlace, ", ") # [{}; }

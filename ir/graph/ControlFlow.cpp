@@ -85,6 +85,22 @@ static LogicalResult verifyCarries(Operation *op, ValueRange inits, TypeRange re
   return success();
 }
 
+LogicalResult CustomGradientOp::verify() {
+  if (getResultTypes() != TypeRange(getValues().getTypes()))
+    return emitOpError("has results (") << getResultTypes() << ") that do not have the types of the values";
+  return success();
+}
+
+LogicalResult CustomGradientOp::verifyRegions() {
+  SmallVector<Type> arguments(getValues().getTypes());
+  llvm::append_range(arguments, getCaptures().getTypes());
+  if (getBackward().front().getArgumentTypes() != TypeRange(arguments))
+    return emitOpError("has a region whose arguments are not the cotangents of the values, then the captures");
+  if (!isa<YieldOp>(getBackward().front().back()) || getYielded(getBackward()).getTypes() != getInputs().getTypes())
+    return emitOpError("has a region that does not yield one value of the type of each input");
+  return success();
+}
+
 LogicalResult IfOp::verify() {
   if (getPredicate().getType() != RankedTensorType::get({}, IntegerType::get(getContext(), 1)))
     return emitOpError("has a predicate of type ") << getPredicate().getType() << "; it must be a bool of rank 0";

@@ -88,4 +88,32 @@ def Ferrule_ScanOp : Ferrule_ControlFlowOp<"scan", [AttrSizedOperandSegments, Si
   }];
 }
 
+def Ferrule_CustomGradientOp
+    : Ferrule_Op<"custom_gradient", RegionGradient, "Expand", "0", [],
+                 [Pure, IsolatedFromAbove, AttrSizedOperandSegments, SingleBlock]> {
+  let summary = "Values with a gradient that the user wrote";
+  let description = [{
+    The results are the values. Their gradient goes to the inputs alone: the region's arguments are the cotangents of the
+    values, then the captures, and it yields the cotangents of the inputs. The autodiff pass puts the region in place of
+    a rule; afterwards the op is gone.
+
+    ```mlir
+    %y = ferrule.custom_gradient values(%r : tensor<4xf32>) inputs(%x : tensor<4xf32>) captures() -> tensor<4xf32> {
+    ^bb0(%dy: tensor<4xf32>):
+      ferrule.yield %dy : tensor<4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Ferrule_Tensor>:$values, Variadic<Ferrule_Tensor>:$inputs,
+                       Variadic<Ferrule_Tensor>:$captures);
+  let results = (outs Variadic<Ferrule_Tensor>:$outputs);
+  let regions = (region SizedRegion<1>:$backward);
+  let assemblyFormat = [{
+    `values` `(` ($values^ `:` type($values))? `)` `inputs` `(` ($inputs^ `:` type($inputs))? `)`
+    `captures` `(` ($captures^ `:` type($captures))? `)` attr-dict-with-keyword (`->` type($outputs)^)? $backward
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
 #endif // FERRULE_IR_GRAPH_CONTROLFLOW_TD

@@ -26,7 +26,7 @@ def Ferrule_DispatchOp
 
 def Ferrule_YieldOp
     : Ferrule_Op<"yield", NonDifferentiable<"it ends a region">, "ControlFlow", "0", [],
-                 [Pure, Terminator, ParentOneOf<["DispatchOp", "IfOp", "ScanOp", "WhileOp"]>]> {
+                 [Pure, Terminator, ParentOneOf<["CustomGradientOp", "DispatchOp", "IfOp", "ScanOp", "WhileOp"]>]> {
   let summary = "The results of a region";
   let arguments = (ins Variadic<Ferrule_Tensor>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";

@@ -1,5 +1,7 @@
 #include "ir/interfaces/FerruleOpInterface.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/Support/ErrorHandling.h"
 
 #include "ir/interfaces/FerruleOpInterface.cpp.inc"
@@ -44,4 +46,8 @@ llvm::StringRef mlir::ferrule::stringify(LoweringKind kind) {
     return "expand";
   }
   llvm_unreachable("all kinds are named above");
+}
+
+Residuals mlir::ferrule::getAllOperands(Operation *op) {
+  return {llvm::to_vector(llvm::seq<unsigned>(0, op->getNumOperands())), {}};
 }

@@ -66,6 +66,9 @@ struct LibraryCall {
   bool canFail = false;
 };
 
+/// All operands: what a gradient reads that takes the op's regions apart.
+Residuals getAllOperands(Operation *op);
+
 } // namespace mlir::ferrule
 
 #include "ir/interfaces/FerruleOpInterface.h.inc"

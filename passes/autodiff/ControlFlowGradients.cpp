@@ -388,10 +388,29 @@ private:
 
 } // namespace
 
+/// The region that the user wrote, in place of a rule.
+static void inlineBackward(CustomGradientOp op, GraphBuilder &b, ArrayRef<Value> cotangents,
+                           MutableArrayRef<Value> gradients) {
+  IRMapping mapping;
+  Block &block = op.getBackward().front();
+  unsigned count = op.getValues().size();
+  for (auto [index, argument] : llvm::enumerate(block.getArguments()))
+    mapping.map(argument, index >= count       ? op.getCaptures()[index - count]
+                          : cotangents[index] ? cotangents[index]
+                                              : b.like(op.getResult(index), 0.0));
+  cloneOps(b.getBuilder(), block, mapping);
+  for (auto [index, value] : llvm::enumerate(getYielded(op.getBackward())))
+    gradients[count + index] = mapping.lookup(value);
+}
+
 LogicalResult buildControlFlowGradient(Operation *op, GraphBuilder &b, ArrayRef<Value> cotangents,
                                        llvm::function_ref<bool(Value)> isActive, MutableArrayRef<Value> gradients) {
   if (auto branch = dyn_cast<IfOp>(op))
     return buildIfGradient(branch, b, cotangents, isActive, gradients);
+  if (auto custom = dyn_cast<CustomGradientOp>(op)) {
+    inlineBackward(custom, b, cotangents, gradients);
+    return success();
+  }
   auto scan = dyn_cast<ScanOp>(op);
   if (!scan)
     return op->emitOpError("has no gradient: it runs an unknown number of steps; give it max_steps");

@@ -1,8 +1,21 @@
 """Gradients."""
 
+from .custom import Function, custom_op
 from .explain import explain_gradient
 from .grad_manager import GradManager
 from .products import hessian, hvp, jacobian, jvp, vjp
 from .transforms import grad, value_and_grad
 
-__all__ = ["GradManager", "explain_gradient", "grad", "hessian", "hvp", "jacobian", "jvp", "value_and_grad", "vjp"]
+__all__ = [
+    "Function",
+    "GradManager",
+    "custom_op",
+    "explain_gradient",
+    "grad",
+    "hessian",
+    "hvp",
+    "jacobian",
+    "jvp",
+    "value_and_grad",
+    "vjp",
+]

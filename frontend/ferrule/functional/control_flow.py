@@ -7,12 +7,13 @@ the variables. Gradients flow through all three.
 
 import numpy as np
 
-from .. import _compiler, _recording
+from .. import _compiler
+from .._regions import RegionRecorder
 from .._stream import apply
 from .._tensor import Tensor
 from ..dtypes import array_of
 from ..errors import DtypeError, ShapeError, TraceError, UnsupportedError
-from ..location import module_path, user_location
+from ..location import user_location
 from ..shapes import is_one, same_shape, show
 
 __all__ = ["cond", "scan", "while_loop"]
@@ -87,37 +88,6 @@ def _check_same(what, tree, other, other_name):
             )
 
 
-class _Recorder:
-    """The regions of one op. Left by an error, it forgets what was recorded."""
-
-    def __init__(self):
-        self._regions = []
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        for region in self._regions:
-            region.drop()
-
-    def record(self, name, types, function):
-        """Records one region: ``function(handles)`` returns the trees that it yields, which are returned."""
-        region = _compiler.Region(name, types, user_location())
-        _recording.enter_region()
-        try:
-            with region as arguments:
-                trees = function(arguments)
-                region.finish([handle for tree in trees for handle in tree.handles], module_path())
-        finally:
-            _recording.enter_region()
-        self._regions.append(region)
-        return trees
-
-    def finish(self, op, **operands):
-        """Makes the op and returns the handles of its results."""
-        return _compiler.control_flow(op, self._regions, location=user_location(), module_path=module_path(), **operands)
-
-
 def _predicate(value, name):
     """A value that decides, as a handle: a bool of rank 0; a number counts as true if it is not zero."""
     value = _tensor(value)
@@ -145,7 +115,7 @@ def cond(pred, then_fn, else_fn, *operands):
     if isinstance(pred, (bool, np.bool_)):
         return (then_fn if pred else else_fn)(*operands)
     predicate = _predicate(pred, "cond: the predicate")
-    with _Recorder() as recorder:
+    with RegionRecorder() as recorder:
         (then,) = recorder.record("a branch of F.cond", [], lambda _: [_Tree(then_fn(*operands), "")])
         (otherwise,) = recorder.record("a branch of F.cond", [], lambda _: [_Tree(else_fn(*operands), "")])
         _check_same("cond: the result of else_fn", otherwise, then, "that of then_fn")
@@ -169,7 +139,7 @@ def while_loop(cond_fn, body_fn, init, max_steps=None):
         TraceError, ShapeError, DtypeError: body_fn returns something of another structure, shape or dtype than init.
     """
     state = _Tree(init, "")
-    with _Recorder() as recorder:
+    with RegionRecorder() as recorder:
 
         def condition(handles):
             decides = _predicate(cond_fn(state.rebuild(handles)), "while_loop: the result of cond_fn")
@@ -236,7 +206,7 @@ def scan(f, init, xs=None, length=None, reverse=False):
         _check_same("scan: the next carry", after, carry, "the carry before")
         return [after, _Tree(result[1], "")]
 
-    with _Recorder() as recorder:
+    with RegionRecorder() as recorder:
         types = carry.types + [(tensor.shape[1:], tensor.dtype) for tensor in slices.tensors]
         _, ys = recorder.record("the body of F.scan", types, step)
         handles = recorder.finish(

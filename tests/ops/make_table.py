@@ -1,0 +1,62 @@
+"""Writes docs/ops.md: every operation with its element types, its gradient and how it is tested.
+
+./dev python tests/ops/make_table.py
+"""
+
+import pathlib
+
+import data_files
+import dtype_test
+from ferrule import _compiler
+
+TABLE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "ops.md"
+HEAD = """# Operations
+
+Made by `./dev python tests/ops/make_table.py` from what each operation says of itself; a test fails when it is old.
+
+Every operation here has a data file in `tests/ops/`. On its cases the tests compare values with NumPy, bits between
+dynamic mode, artifacts for each CPU level, numbers of threads and constant folding, and every element type that is
+accepted with float64 or int64. `rule`: the gradient is compared with central differences, its own gradient too, and
+forward with reverse mode. `zero`: it is zero wherever it exists, or by request. `none`: refused at the user's line.
+
+| operation | element types | gradient | cases |
+|---|---|---|---|
+"""
+GROUPS = (
+    ("float", ("float64", "float32", "float16", "bfloat16")),
+    ("int", ("int8", "int16", "int32", "int64")),
+    ("uint", ("uint8", "uint16", "uint32", "uint64")),
+    ("bool", ("bool",)),
+)
+
+
+def describe_types(names):
+    """The types by group: all of one by the group's name, else each."""
+    parts = []
+    for group, members in GROUPS:
+        found = [name for name in members if name in names]
+        parts += [f"{group}*"] if len(found) == len(members) > 1 else found
+    return ", ".join(parts)
+
+
+def accepted_types(op, cases):
+    accepted = set()
+    for case in cases:
+        accepted.update(dtype_test.accepted_types(op, case))
+    return describe_types(accepted) or "by attribute"
+
+
+def make_table():
+    """The text of docs/ops.md."""
+    operations, rows = _compiler.operations(), []
+    for op, cases in data_files.load().items():
+        gradient = operations[op]["gradient"]
+        if gradient == "none":
+            gradient += f": {operations[op]['reason']}"
+        rows.append(f"| {op} | {accepted_types(op, cases)} | {gradient} | {len(cases)} |\n")
+    return HEAD + "".join(rows)
+
+
+if __name__ == "__main__":
+    TABLE.write_text(make_table(), encoding="utf-8")
+    print(TABLE)
