@@ -5,6 +5,7 @@
 
 namespace mlir::ferrule {
 /// The other parents of a yield.
+class CustomGradientOp;
 class IfOp;
 class ScanOp;
 class WhileOp;

@@ -12,7 +12,7 @@ LogicalResult MatmulOp::inferTypes(MaybeLocation location, Adaptor adaptor, Infe
                          "a is " + describe(a) + (adaptor.getTransposeA() ? " transposed" : "") + " and b is " +
                              describe(b) + (adaptor.getTransposeB() ? " transposed" : "") + "; " + rule);
   };
-  if (failed(checkKind(location, "matmul", "a", a, ElementKind::Number)))
+  if (failed(checkKind(location, "matmul", "a", a, ElementKind::Float)))
     return failure();
   if (getElementType(a) != getElementType(b))
     return fail("they must have one dtype (cast first)");

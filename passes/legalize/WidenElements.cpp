@@ -49,18 +49,11 @@ Computation chooseComputation(FerruleOpInterface op, Type type) {
   case LoweringKind::Constant:
   case LoweringKind::Panels:
   case LoweringKind::State:
+  case LoweringKind::Library: // Their type rules take what their kernels know.
     return {type};
   case LoweringKind::Reduction:
   case LoweringKind::ArgReduction:
     return integer ? chooseForReduction(op, integer) : Computation{computed};
-  case LoweringKind::Library: {
-    // Kernels chosen by width move any elements; of the others' operands those of the dtype that chooses the kernel
-    // widen. uint64 stays, as only the kernel knows whether it orders: it has none.
-    LibraryCall call = cast<LibraryOpInterface>(*op).getLibraryCall();
-    if (call.byWidth || call.element != type || type.isInteger(1) || type.isUnsignedInteger(64))
-      return {type};
-    return {integer ? getKernelInteger(integer) : computed};
-  }
   default:
     return {computed};
   }

@@ -29,9 +29,8 @@ static bool dependsOn(Value value, Value source, DenseSet<Value> &visited) {
   return llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOn(operand, source, visited); });
 }
 
-/// Of one element number, a kernel computes and stores its results one after the other, and loads an operand when the
-/// first result that needs it is computed. So the operand must not be needed for the first time after `result` is
-/// stored.
+/// That holds for any kernel that loads an operand of one element number no later than the first result that needs it is
+/// stored: the operand must not be needed for the first time after `result`.
 static bool isLoadedBeforeStore(DispatchOp dispatch, unsigned result, Value argument) {
   for (auto [number, yielded] : llvm::enumerate(dispatch.getYielded())) {
     DenseSet<Value> visited;

@@ -1,4 +1,4 @@
-"""Where an element type has no kernel, the message names the operation, the type and the user's line."""
+"""Where an operation does not take an element type, the message names the operation, the type and the user's line."""
 
 import numpy as np
 import pytest
@@ -7,14 +7,14 @@ from ferrule._stream import apply
 
 import ferrule as fer
 import ferrule.functional as F
-from ferrule.errors import DtypeError, UnsupportedError
+from ferrule.errors import DtypeError
 
 
 @pytest.mark.parametrize("dtype", ("int32", "uint8"))
 def test_the_op_matmul_of_integers(dtype):
     a = fer.Tensor(np.ones((2, 2), dtype))
-    with pytest.raises(UnsupportedError, match=rf"unsupported_dtype_test.py:\d+: 'matmul' has no CPU kernel for {dtype}"):
-        apply("matmul", [a._handle, a._handle], {})[0].numpy()
+    with pytest.raises(DtypeError, match=rf"matmul: a is {dtype}.*must be a float, at .*unsupported_dtype_test.py:\d+"):
+        apply("matmul", [a._handle, a._handle], {})
 
 
 @pytest.mark.parametrize("operation", (F.left_shift, F.right_shift, F.bitwise_and, F.bitwise_xor))
