@@ -109,9 +109,9 @@ class Ferrule_Op<string mnemonic, GradientSpec gradient, string lowering, string
 /// An op on tensors whose result types follow from its operands and attributes. The family's .cpp defines
 /// `inferTypes(location, adaptor, types)`; it may assume `minOperands <= operands <= maxOperands`.
 class Ferrule_TensorOp<string mnemonic, GradientSpec gradient, string lowering, string flops = "0",
-                       list<int> inPlace = [], list<Trait> traits = []>
+                       list<int> inPlace = [], list<Trait> traits = [], list<Trait> effects = [Pure]>
     : Ferrule_Op<mnemonic, gradient, lowering, flops, inPlace,
-                 !listconcat([Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>], traits)> {
+                 !listconcat(effects, [DeclareOpInterfaceMethods<InferTypeOpInterface>], traits)> {
   int minOperands = 1;
   int maxOperands = minOperands;
   /// The body of inferTypes where one expression says it; empty for a definition in the family's .cpp.

@@ -1,6 +1,7 @@
 #include "ir/graph/FerruleDialect.h"
 
 #include "ir/graph/Families.h"
+#include "ir/graph/Nonzero.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -184,6 +185,7 @@ static void registerFamilies(FerruleDialect &dialect) {
   registerIndexingOps(dialect);
   registerLayoutOps(dialect);
   registerMatmulOps(dialect);
+  registerNonzeroOps(dialect);
   registerNormalizeOps(dialect);
   registerPoolingOps(dialect);
   registerRandomOps(dialect);

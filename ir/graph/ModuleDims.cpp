@@ -1,6 +1,7 @@
 #include "ir/graph/ModuleDims.h"
 
 #include "ir/graph/FerruleDialect.h"
+#include "ir/graph/Nonzero.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -41,6 +42,19 @@ static LogicalResult declareDim(ModuleOp module, NamedAttribute entry, bool forP
   return success();
 }
 
+/// Dims that ops give values. One name in several entries is as large as it is in any of them.
+static void declareCountedDims(ModuleOp module, DimConstraints &constraints) {
+  module.walk([&](NonzeroOp op) {
+    std::optional<CountedDim> counted = getCountedDim(op);
+    if (!counted)
+      return;
+    DimRange range{0, constraints.getBounds(counted->most).upper.value_or(DimRange::unbounded), 1};
+    if (auto known = constraints.getRanges().find(counted->name); known != constraints.getRanges().end())
+      range.max = std::max(range.max, known->second.max);
+    constraints.declare(counted->name, range);
+  });
+}
+
 static FailureOr<DimConstraints> readConstraints(ModuleOp module, bool forPlanning) {
   DimConstraints constraints;
   if (auto dims = module->getAttrOfType<DictionaryAttr>("ferrule.dims"))
@@ -54,6 +68,7 @@ static FailureOr<DimConstraints> readConstraints(ModuleOp module, bool forPlanni
         return module.emitError() << "ferrule.equalities: " << entry << " must be a #ferrule.dims of two expressions";
       constraints.addEquality(pair.getDims()[0], pair.getDims()[1]);
     }
+  declareCountedDims(module, constraints);
   return constraints;
 }
 

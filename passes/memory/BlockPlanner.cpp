@@ -1,5 +1,6 @@
 #include "passes/memory/BlockPlanner.h"
 
+#include "ir/graph/Nonzero.h"
 #include "ir/graph/Shape.h"
 #include "ir/graph/State.h"
 #include "runtime/memory/planner/planner.h"
@@ -195,6 +196,9 @@ void BlockPlanner::createCall(DispatchOp dispatch) {
   for (Value input : dispatch.getInputs())
     instruction.operands.push_back(getPlace(input));
   planned->instructions.push_back(instruction);
+  if (std::optional<CountedDim> counted = getCountedDim(dispatch))
+    planned->instructions.push_back(
+        {nullptr, {getPlace(counted->count)}, counted->most, counted->count, dispatch.getLoc(), {}, counted->name});
 }
 
 /// Brings the inits to the places of the carries, unless they are there.

@@ -113,6 +113,8 @@ private:
     SmallVector<Value> values;
     if (instruction.isCopy()) {
       values.assign(2, getCanonical(instruction.value));
+    } else if (instruction.isBinding()) {
+      values.push_back(getCanonical(instruction.value));
     } else if (DispatchOp dispatch = instruction.getDispatch()) {
       llvm::append_range(values, dispatch.getResults());
       for (Value input : dispatch.getOperands())

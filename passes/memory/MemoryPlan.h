@@ -54,21 +54,22 @@ struct PlannedBlock {
 
 struct PlannedInstruction {
   /// The dispatch that is called or the branch or loop that is run; null for a copy of `bytes` from operands[1] to
-  /// operands[0].
+  /// operands[0], and for a dim that takes the value at operands[0], at most `bytes`.
   Operation *op = nullptr;
   /// Of a call the results, then the inputs; of a branch or while loop the condition.
   SmallVector<Place> operands;
   DimExpr bytes;
-  /// What a copy moves.
+  /// What a copy moves, or a dim reads.
   Value value;
   Location location;
   /// One a region.
   std::vector<PlannedBlock> blocks;
-  /// The dim of a scan's loop.
+  /// The dim of a scan's loop, or the one that takes a value.
   std::string dim;
 
   DispatchOp getDispatch() const { return dyn_cast_or_null<DispatchOp>(op); }
-  bool isCopy() const { return !op; }
+  bool isCopy() const { return !op && dim.empty(); }
+  bool isBinding() const { return !op && !dim.empty(); }
 };
 
 /// Bytes of the arena: what is needed, the most that is live at one moment, and the sum of all buffers.

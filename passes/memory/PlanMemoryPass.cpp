@@ -78,6 +78,9 @@ ArrayAttr PlanEmitter::getDims(func::FuncOp function, std::set<std::string> &nam
 plan::EntryOp PlanEmitter::createEntry(func::FuncOp function, const EntryPlan &plan) {
   std::set<std::string> names;
   ArrayAttr dims = getDims(function, names);
+  for (const PlannedInstruction &instruction : plan.body.instructions)
+    if (instruction.isBinding())
+      names.insert(instruction.dim);
   SmallVector<Attribute> equalities;
   for (auto &[left, right] : constraints.getEqualities()) {
     std::set<std::string> used;
@@ -156,6 +159,13 @@ Operation *PlanEmitter::createInstruction(const PlannedInstruction &instruction,
   if (instruction.isCopy())
     return plan::CopyOp::create(builder, location, operands[0], operands[1],
                                 DimsAttr::get(builder.getContext(), instruction.bytes));
+  if (instruction.isBinding()) {
+    ::ferrule::DimRange range = constraints.getRange(instruction.dim);
+    auto dim =
+        plan::DimAttr::get(builder.getContext(), instruction.dim, range.min, range.max, range.multipleOf);
+    return plan::BindDimOp::create(builder, location, dim, DimsAttr::get(builder.getContext(), instruction.bytes),
+                                   operands[0]);
+  }
   if (isa<mlir::ferrule::IfOp>(instruction.op))
     return plan::IfOp::create(builder, location, operands[0]);
   if (isa<mlir::ferrule::WhileOp>(instruction.op))

@@ -2,6 +2,8 @@
 
 #include "ir/dims/DimConstraints.h"
 #include "ir/graph/ControlFlow.h"
+#include "ir/graph/ModuleDims.h"
+#include "ir/graph/Nonzero.h"
 #include "ir/graph/Shape.h"
 #include "ir/graph/State.h"
 #include "runtime/memory/planner/schedule.h"
@@ -21,14 +23,11 @@ using ::ferrule::memory::ScheduleProblem;
 namespace {
 
 /// Bytes at the upper end of the dims' ranges; a size without an end counts as if its dims were 1.
-uint64_t estimateBytes(Value value, ModuleOp module) {
+uint64_t estimateBytes(Value value, const ::ferrule::DimConstraints &constraints) {
   DimExpr bytes = getByteCount(cast<RankedTensorType>(value.getType()));
-  auto declarations = module->getAttrOfType<DictionaryAttr>("ferrule.dims");
   auto valueOf = [&](const std::string &name) -> std::optional<int64_t> {
-    auto range = declarations ? declarations.getAs<DictionaryAttr>(name) : DictionaryAttr();
-    auto max = range ? range.getAs<IntegerAttr>("max") : IntegerAttr();
-    bool bounded = max && max.getInt() != ::ferrule::DimRange::unbounded;
-    return bounded ? max.getInt() : 1;
+    int64_t max = constraints.getRange(name).max;
+    return max == ::ferrule::DimRange::unbounded ? 1 : max;
   };
   return std::max<int64_t>(0, bytes.evaluate(valueOf).value_or(0));
 }
@@ -36,10 +35,13 @@ uint64_t estimateBytes(Value value, ModuleOp module) {
 /// Orders one block. Branches and loops are instructions like calls, with a workspace that their own schedules tell.
 class Scheduler {
 public:
-  Scheduler(Block &block, ModuleOp module) : block(block), module(module) {}
+  Scheduler(Block &block, const ::ferrule::DimConstraints &constraints) : block(block), constraints(constraints) {}
 
   /// Returns the most bytes that are live at one instruction of the block.
   uint64_t run() {
+    for (DispatchOp dispatch : block.getOps<DispatchOp>())
+      if (std::optional<CountedDim> counted = getCountedDim(dispatch))
+        counts[counted->name] = counted->count;
     for (Operation &op : block)
       if (isInstruction(&op))
         addNode(&op);
@@ -64,7 +66,7 @@ private:
     auto [it, inserted] = buffers.try_emplace(value, problem.buffers.size());
     if (inserted) {
       Operation *producer = value.getDefiningOp();
-      problem.buffers.push_back({estimateBytes(value, module), !producer || !isInstruction(producer)});
+      problem.buffers.push_back({estimateBytes(value, constraints), !producer || !isInstruction(producer)});
     }
     return it->second;
   }
@@ -78,13 +80,37 @@ private:
     if (isControlFlow(op)) {
       uint64_t workspace = 0;
       for (Region &region : op->getRegions())
-        workspace = std::max(workspace, Scheduler(region.front(), module).run());
+        workspace = std::max(workspace, Scheduler(region.front(), constraints).run());
       node.writes.push_back(problem.buffers.size());
       problem.buffers.push_back({workspace, false});
     }
+    readCounts(op, node);
     nodeOf[op] = problem.nodes.size();
     problem.nodes.push_back(node);
     instructions.push_back(op);
+  }
+
+  /// An instruction runs after those that count its dims, also where it reads nothing of theirs.
+  void readCounts(Operation *instruction, ScheduleNode &node) {
+    if (counts.empty())
+      return;
+    std::set<std::string> used;
+    auto collect = [&](ArrayRef<DimExpr> sizes) {
+      for (const DimExpr &size : sizes)
+        size.collectDims(used);
+    };
+    instruction->walk([&](Operation *op) {
+      for (NamedAttribute attribute : op->getAttrs())
+        if (auto sizes = dyn_cast<DimsAttr>(attribute.getValue()))
+          collect(sizes.getDims());
+      for (Value result : op->getResults())
+        collect(getDims(result));
+    });
+    for (const std::string &name : used) {
+      auto count = counts.find(name);
+      if (count != counts.end() && count->second.getDefiningOp() != instruction)
+        node.reads.push_back(getBuffer(count->second));
+    }
   }
 
   /// Outputs, assigned values and what a region yields lie outside the block's own memory.
@@ -153,7 +179,9 @@ private:
   }
 
   Block &block;
-  ModuleOp module;
+  const ::ferrule::DimConstraints &constraints;
+  /// The tensor that each dim is counted in.
+  std::map<std::string, Value> counts;
   ScheduleProblem problem;
   DenseMap<Value, uint32_t> buffers;
   DenseMap<Operation *, uint32_t> nodeOf;
@@ -162,8 +190,11 @@ private:
 
 struct SchedulePass : mlir::ferrule::impl::SchedulePassBase<SchedulePass> {
   void runOnOperation() override {
+    FailureOr<::ferrule::DimConstraints> constraints = getDimConstraints(getOperation());
+    if (failed(constraints))
+      return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
-      Scheduler(function.getBody().front(), getOperation()).run();
+      Scheduler(function.getBody().front(), *constraints).run();
   }
 };
 

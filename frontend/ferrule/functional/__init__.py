@@ -26,6 +26,7 @@ from .ordering import argsort, searchsorted, sort, topk, topk_accuracy
 from .padding import pad
 from .pooling import *  # noqa: F403
 from .reduce import *  # noqa: F403
+from .selection import *  # noqa: F403
 from .shape import concat, flatten, repeat, roll, stack, tile
 from .vision import *  # noqa: F403
 from .views import broadcast_to, expand_dims, reshape, split, squeeze, swapaxes, transpose

@@ -106,6 +106,8 @@ class Capture:
         self.guards = GuardRecorder(function)
         self.gradients = GradientState(set(accumulate))
         self.trace = None  # the `_compiler.Trace` while it records
+        self.name = ""  # of the entry
+        self._count_dims = 0
         self._constants = {}
 
     def note_constant(self, tensor):
@@ -119,6 +121,12 @@ class Capture:
                 value,
                 f"the value of the tensor {tensor.name or ''} of shape {tensor.shape}",
             )
+
+    def count_dim(self):
+        """A new dim for a number that the program finds out while it runs; no other entry has one of its name."""
+        self._count_dims += 1
+        entry = "".join(c if c.isascii() and c.isalnum() else "_" for c in self.name)
+        return _compiler.dim(f"_{entry}.count{self._count_dims - 1}", 0)
 
     def undo(self):
         """Puts back what the function changed in Python's world, after a recording that is not used."""
@@ -263,6 +271,7 @@ def _record_once(capture, name, inputs, call, artifact, output_names):
         _recording.activate(before)
         raise TraceError(f"{name}: a recording is already active")
     try:
+        capture.name = name
         with _compiler.Trace(name) as trace:
             sources = [Tensor._wrap(trace.input(*spec)) for spec in inputs.specs]
             tensors = inputs.build(sources)
