@@ -48,6 +48,6 @@ llvm::StringRef mlir::ferrule::stringify(LoweringKind kind) {
   llvm_unreachable("all kinds are named above");
 }
 
-Residuals mlir::ferrule::getAllOperands(Operation *op) {
+mlir::ferrule::Residuals mlir::ferrule::getAllOperands(Operation *op) {
   return {llvm::to_vector(llvm::seq<unsigned>(0, op->getNumOperands())), {}};
 }

@@ -5,16 +5,22 @@
 namespace ferrule::frontend::python {
 namespace {
 
+/// Whether an operator leaves `other` to its own: what is no size, and an array that asks to be asked first, as NumPy has
+/// it (a Tensor has __index__ too, but reading it would need its value).
+bool isLeftToOther(py::handle other) {
+  return !isDim(other) || (py::hasattr(other, "__array_ufunc__") && other.attr("__array_ufunc__").is_none());
+}
+
 /// An arithmetic method pair (`__add__`, `__radd__`) over ints and DimExprs.
 template <typename Operation>
 void bindArithmetic(py::class_<DimExpr> &type, const char *name, const char *reflected, Operation operation) {
   type.def(name, [operation](const DimExpr &self, py::object other) -> py::object {
-    if (!isDim(other))
+    if (isLeftToOther(other))
       return py::reinterpret_borrow<py::object>(Py_NotImplemented);
     return toPython(operation(self, toDim(other)));
   });
   type.def(reflected, [operation](const DimExpr &self, py::object other) -> py::object {
-    if (!isDim(other))
+    if (isLeftToOther(other))
       return py::reinterpret_borrow<py::object>(Py_NotImplemented);
     return toPython(operation(toDim(other), self));
   });
@@ -22,7 +28,7 @@ void bindArithmetic(py::class_<DimExpr> &type, const char *name, const char *ref
 
 void bindComparison(py::class_<DimExpr> &type, const char *name, DimComparison comparison) {
   type.def(name, [comparison](const DimExpr &self, py::object other) -> py::object {
-    if (!isDim(other))
+    if (isLeftToOther(other))
       return py::reinterpret_borrow<py::object>(Py_NotImplemented);
     llvm::Expected<bool> answer = compareDims(getFrontend().getConstraints(), comparison, self, toDim(other), "");
     if (answer)

@@ -7,7 +7,8 @@ from .._stream import apply
 from .._tensor import Tensor
 from ..dims import Spec
 from ..errors import GradientError
-from ..jit.capture import record
+from ..jit.capture import Inputs, record
+from ..jit.guards import snapshot_all
 from ..jit.tree import flatten, unflatten
 from ..location import module_path, user_location
 from ..shapes import is_one, show
@@ -68,16 +69,18 @@ def explain_gradient(f, *args, wrt=None, **kwargs):
     names = ["argument " + path.partition(".")[2] for path in paths]
     examination = Examination()
 
-    def call(tensors):
-        positional, named = unflatten(structure, iter(tensors))
+    def call(tensors, guards):
+        del guards
+        tree = positional, named = unflatten(structure, iter(tensors))
+        before = snapshot_all(tree)
         result = function(*positional, **named)
         if not examination.found_any:
             _examine_result(examination, result, tensors, names, wrt)
-        return None
+        return tree, before, None
 
     before = _recording.set_examination(examination)
     try:
-        record(function, getattr(function, "__name__", "function"), inputs, call)
+        record(function, getattr(function, "__name__", "function"), Inputs(inputs), call, undo=True)
     finally:
         _recording.set_examination(before)
     return GradientReport(dict.fromkeys(examination.obstacles))

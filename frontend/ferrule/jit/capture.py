@@ -273,6 +273,7 @@ def _record_once(capture, name, inputs, call, artifact, output_names):
     try:
         capture.name = name
         with _compiler.Trace(name) as trace:
+            capture.trace = trace
             sources = [Tensor._wrap(trace.input(*spec)) for spec in inputs.specs]
             tensors = inputs.build(sources)
             initial = [source._handle for source in sources]
