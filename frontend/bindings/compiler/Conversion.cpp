@@ -149,7 +149,7 @@ std::optional<Scalar> toScalar(py::handle object) {
 
 bool holdsDims(llvm::StringRef name) {
   return name == "shape" || name == "input_shape" || name == "weight_shape" || name == "expr" || name == "offsets" ||
-         name == "k";
+         name == "k" || name == "size";
 }
 
 /// Attributes that are f64 also where Python code writes an int.
