@@ -16,6 +16,7 @@
 
 #include "ir/graph/ControlFlow.h"
 #include "ir/graph/Elementwise.h"
+#include "ir/graph/Nonzero.h"
 #include "ir/graph/Reduce.h"
 #include "ir/graph/Shape.h"
 #include "ir/graph/State.h"
@@ -305,7 +306,7 @@ private:
   }
 
   /// Index maps and free values that something reads from memory get a group of their own. Removes groups that nothing
-  /// reads any more, which may free others.
+  /// reads any more, which may free others; not those that count a dim, whose sizes others have.
   void materializeViews() {
     bool changed = true;
     while (changed) {
@@ -326,7 +327,8 @@ private:
         continue; // The new groups read values that `required` does not know of.
       for (Group &group : groups) {
         bool live = llvm::any_of(group.members, [&](Operation *member) {
-          return llvm::any_of(member->getResults(), [&](Value result) { return required.contains(result); });
+          return getCountedDim(member) ||
+                 llvm::any_of(member->getResults(), [&](Value result) { return required.contains(result); });
         });
         if (group.members.empty() || live)
           continue;
