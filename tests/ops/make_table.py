@@ -7,7 +7,8 @@ import pathlib
 
 import data_files
 import dtype_test
-from ferrule import _compiler
+import numpy as np
+from ferrule import _compiler, dtypes
 
 TABLE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "ops.md"
 HEAD = """# Operations
@@ -40,9 +41,18 @@ def describe_types(names):
 
 
 def accepted_types(op, cases):
+    """What the type rule takes for the first operand, and for those of its type; the values do not matter."""
     accepted = set()
     for case in cases:
-        accepted.update(dtype_test.accepted_types(op, case))
+        arrays = data_files.inputs_of(case)
+        first = next((array for array in arrays if array is not None), None)
+        for name in dtypes.ALL if first is not None else ():
+            of_type = [
+                array if array is None or array.dtype != first.dtype else np.ones(array.shape, dtypes.to_numpy(name))
+                for array in arrays
+            ]
+            if dtype_test.record(op, case, of_type):
+                accepted.add(name)
     return describe_types(accepted) or "by attribute"
 
 
