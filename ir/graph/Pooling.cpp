@@ -177,7 +177,8 @@ template <typename Op> static DimExpr countFlops(Op op, Value pooled, ArrayRef<D
   if (op.getOutputSizes())
     return getElementCount(input);
   DimExpr count = getElementCount(pooled);
-  for (int64_t size : *op.getKernel())
+  ArrayRef<int64_t> kernel = *op.getKernel();
+  for (int64_t size : kernel)
     count = count * DimExpr(size);
   return count;
 }
