@@ -2,6 +2,7 @@
 
 #include "codegen/emit/EntryEmitter.h"
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 
 #include "catch2/catch.hpp"
