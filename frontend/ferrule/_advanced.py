@@ -2,7 +2,7 @@
 
 Index arrays are broadcast against each other, ints among them count as arrays; their axes in the result stand where the
 first of them stands if nothing separates them, else in front. A mask counts as the index arrays of its true elements,
-which must be known; only a value that is the same for all of them can be written through one that is not.
+and while recording their number is a dim that the program finds out.
 """
 
 import operator
@@ -44,15 +44,18 @@ class Mask:
     def indices(self):
         """An IndexArray for each of its axes; for a mask without axes one that chooses none or all of a new axis.
 
-        Raises UnsupportedError while recording, when there are no values.
+        While recording, how many elements a mask selects is a dim that the program finds out. Raises UnsupportedError for
+        a traced mask without axes.
         """
         known = isinstance(self.value, np.ndarray)
         if not known and _recording.current() is not None and self.value._is_traced():
-            raise UnsupportedError(
-                f"indexing with a traced mask of shape {show(self.value.shape)} at {user_location()}: how many "
-                f"elements it selects is known only when the program runs. Use F.where(mask, x, other), or write one "
-                f"value for all with x[mask] = value"
-            )
+            if self.value.ndim == 0:
+                raise UnsupportedError(
+                    f"indexing with a traced bool without axes at {user_location()}: use F.where or F.cond"
+                )
+            from .functional.selection import nonzero
+
+            return [IndexArray(places) for places in nonzero(self.value, as_tuple=True)]
         array = self.value if known else self.value.numpy()
         return [IndexArray(places) for places in (np.nonzero(array) if array.ndim else (np.zeros(int(array), int),))]
 

@@ -118,3 +118,26 @@ def test_elements_under_a_mask_and_their_gradient():
 def test_a_mask_of_another_shape_is_refused():
     with pytest.raises(ShapeError, match=r"cond_take: the mask has the shape \(3,\) and x \(4,\)"):
         F.cond_take(F.ones((3,)), F.ones((4,)))
+
+
+def test_a_traced_mask_as_index():
+    spec = fer.Spec((fer.Dim("batch", max=8), 2, 4))
+
+    def doubled(x):
+        y = x.copy()
+        y[y > 0] = y[y > 0] * 2.0
+        return y
+
+    entries = {
+        "whole": (lambda x: x[x > 0], [spec]),
+        "rows": (lambda x: x[x[:, 0, 0] > 0], [spec]),
+        "inner": (lambda x: x[0][x[0] > 0], [spec]),
+        "write": (doubled, [spec]),
+    }
+    session = fer.Session(fer.compile(entries))
+    for grid in GRIDS:
+        grid = grid.astype("float32")
+        np.testing.assert_array_equal(session.run("whole", grid)[0], grid[grid > 0])
+        np.testing.assert_array_equal(session.run("rows", grid)[0], grid[grid[:, 0, 0] > 0])
+        np.testing.assert_array_equal(session.run("inner", grid)[0], grid[0][grid[0] > 0])
+        np.testing.assert_array_equal(session.run("write", grid)[0], np.where(grid > 0, 2 * grid, grid))
