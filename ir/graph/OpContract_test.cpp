@@ -84,7 +84,7 @@ Attribute parseAttribute(llvm::StringRef name, const llvm::json::Value &value, M
   SmallVector<int64_t> numbers;
   for (const llvm::json::Value &number : *value.getAsArray())
     numbers.push_back(*number.getAsInteger());
-  if (name.ends_with("shape") || name == "offsets" || name == "k")
+  if (name.ends_with("shape") || name == "offsets" || name == "k" || name == "size")
     return DimsAttr::get(context, Dims(numbers.begin(), numbers.end()));
   return b.getDenseI64ArrayAttr(numbers);
 }
@@ -96,7 +96,8 @@ void checkGradient(OpBuilder &builder, Operation *op) {
     CHECK_FALSE(interface.getNonDifferentiableReason().empty());
     return;
   }
-  if (interface.getGradientKind() == GradientKind::Zero)
+  // Autodiff asks a rule only where a cotangent can come in.
+  if (interface.getGradientKind() == GradientKind::Zero || llvm::none_of(op->getResults(), isFloat))
     return;
   // A mean or variance is no loss by itself; each result alone, then all together.
   for (unsigned chosen = 0; chosen <= op->getNumResults(); ++chosen) {
