@@ -12,13 +12,12 @@
 #include "codegen/common/KernelContext.h"
 #include "codegen/common/KernelEmitter.h"
 #include "ir/graph/Layout.h"
+#include "ir/graph/Tiles.h"
 #include "kernels/base/kernel_args.h"
 
 #include <cstddef>
 
 namespace mlir::ferrule {
-
-inline constexpr int64_t elementsPerTile = 4096;
 
 inline RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 inline Type elementOf(Value value) { return typeOf(value).getElementType(); }
@@ -86,11 +85,6 @@ private:
   SmallVector<AffineIndex> getEpilogueAccesses(const ElementIndex &index);
   LogicalResult unsupported(Operation *op, const Twine &what) {
     return op->emitError() << "'" << op->getName().stripDialect() << "' has no CPU kernel for " << what;
-  }
-  /// rows of a tile such that it holds a few thousand elements.
-  int64_t chooseTileRows(const DimExpr &columns) {
-    std::optional<int64_t> count = columns.getConstant();
-    return count ? std::max<int64_t>(1, elementsPerTile / std::max<int64_t>(1, *count)) : 1;
   }
 
   KernelContext context;

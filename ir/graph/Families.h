@@ -15,6 +15,7 @@ void registerGradientOps(FerruleDialect &dialect);
 void registerIndexingOps(FerruleDialect &dialect);
 void registerLayoutOps(FerruleDialect &dialect);
 void registerMatmulOps(FerruleDialect &dialect);
+void registerNonzeroOps(FerruleDialect &dialect);
 void registerNormalizeOps(FerruleDialect &dialect);
 void registerPoolingOps(FerruleDialect &dialect);
 void registerRandomOps(FerruleDialect &dialect);

@@ -1,7 +1,6 @@
 #include "ir/graph/FerruleDialect.h"
 
 #include "ir/graph/Families.h"
-#include "ir/graph/Nonzero.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"

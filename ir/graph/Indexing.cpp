@@ -4,6 +4,7 @@
 #include "ir/graph/Families.h"
 #include "ir/graph/GraphBuilder.h"
 #include "ir/graph/Shape.h"
+#include "ir/graph/Tiles.h"
 
 namespace mlir::ferrule {
 
@@ -237,14 +238,6 @@ LogicalResult UpdateSliceOp::buildGradient(GraphBuilder &b, ValueRange cotangent
 //===------------------------------------------------------------------------------------------------------------===//
 // Kernels
 //===------------------------------------------------------------------------------------------------------------===//
-
-static constexpr int64_t elementsPerTile = 4096;
-
-/// Rows of a tile such that it holds a few thousand elements.
-static int64_t chooseTileRows(const DimExpr &columns) {
-  std::optional<int64_t> count = columns.getConstant();
-  return count ? std::max<int64_t>(1, elementsPerTile / std::max<int64_t>(1, *count)) : 1;
-}
 
 static DimExpr getIndexBytes(Value indices) { return getElementType(indices).getIntOrFloatBitWidth() / 8; }
 

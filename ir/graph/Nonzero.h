@@ -9,9 +9,6 @@
 
 namespace mlir::ferrule {
 
-class FerruleDialect;
-void registerNonzeroOps(FerruleDialect &dialect);
-
 /// A dim that takes the value of an op's result, an int64 tensor of rank 0.
 struct CountedDim {
   std::string name;

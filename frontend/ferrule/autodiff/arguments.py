@@ -5,15 +5,11 @@ import inspect
 from .. import dtypes
 from .._stream import apply
 from .._tensor import Tensor, as_tensor
-from ..errors import GradientError
-from ..jit.tree import flatten, is_array, unflatten
+from ..errors import DtypeError, GradientError, ShapeError
+from ..jit.capture import is_leaf
+from ..jit.tree import flatten, unflatten
 from ..location import user_location
-from ..shapes import show
-
-
-def is_leaf(value):
-    """Whether a value counts as a tensor of an argument or a result."""
-    return isinstance(value, Tensor) or is_array(value)
+from ..shapes import same_shape, show
 
 
 def flatten_tensors(value, name):
@@ -52,6 +48,16 @@ def check_float(tensors, names, what):
             raise GradientError(
                 f"{what}: {name} has dtype {tensor.dtype} at {user_location()}; only a float has a gradient"
             )
+
+
+def check_same_type(tensor, model, what):
+    """Raises ShapeError or DtypeError if ``tensor`` has not the shape and dtype of ``model``."""
+    if not same_shape(tensor.shape, model.shape):
+        raise ShapeError(
+            f"{what} has the shape {show(tensor.shape)} at {user_location()}; needed: {show(model.shape)}"
+        )
+    if tensor.dtype != model.dtype:
+        raise DtypeError(f"{what} has the dtype {tensor.dtype} at {user_location()}; needed: {model.dtype}")
 
 
 def replace_argument(args, kwargs, position, signature, what):

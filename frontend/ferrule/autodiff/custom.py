@@ -12,10 +12,11 @@ from .. import dtypes
 from .._regions import RegionRecorder
 from .._stream import apply
 from .._tensor import Tensor, as_tensor
-from ..errors import DtypeError, GradientError, ShapeError
+from ..errors import GradientError
+from ..functional.creation import zeros_like
+from ..jit.capture import is_leaf
 from ..location import user_location
-from ..shapes import same_shape, show
-from .arguments import is_leaf
+from .arguments import check_same_type
 
 
 class _Yielded(NamedTuple):
@@ -41,17 +42,22 @@ def custom_op(forward, backward):
 
     @functools.wraps(forward)
     def call(*args):
-        arguments = [Tensor(each) if is_leaf(each) and not isinstance(each, Tensor) else each for each in args]
-        result = forward(*arguments)
-        outputs = _outputs(result, forward)
-
-        def pull(cotangents, values):
-            return backward(tuple(arguments), tuple(values), tuple(cotangents))
-
-        values = attach_gradient(outputs, arguments, pull, getattr(forward, "__name__", "custom_op"))
-        return values[0] if isinstance(result, Tensor) else type(result)(values)
+        return _run(forward, backward, args, getattr(forward, "__name__", "custom_op"))
 
     return call
+
+
+def _run(forward, backward, args, name):
+    """One call, with ``backward`` as `custom_op` takes it."""
+    arguments = [Tensor(each) if is_leaf(each) and not isinstance(each, Tensor) else each for each in args]
+    result = forward(*arguments)
+    outputs = _outputs(result, forward)
+
+    def pull(cotangents, values):
+        return backward(tuple(arguments), tuple(values), tuple(cotangents))
+
+    values = attach_gradient(outputs, arguments, pull, name)
+    return values[0] if isinstance(result, Tensor) else type(result)(values)
 
 
 def _outputs(result, forward):
@@ -110,21 +116,8 @@ def _checked(gradients, arguments, places, name):
     handles = []
     for place, gradient in zip(places, gradients):
         argument = arguments[place]
-        if gradient is None:
-            gradient = as_tensor(0.0, argument.dtype)
-            handles.append(apply("broadcast_to", [gradient._handle], {"shape": list(argument.shape)})[0])
-            continue
-        gradient = as_tensor(gradient)
-        if not same_shape(gradient.shape, argument.shape):
-            raise ShapeError(
-                f"the gradient of {name} for argument {place} has the shape {show(gradient.shape)} at {user_location()}; "
-                f"needed: {show(argument.shape)}"
-            )
-        if gradient.dtype != argument.dtype:
-            raise DtypeError(
-                f"the gradient of {name} for argument {place} has the dtype {gradient.dtype} at {user_location()}; "
-                f"needed: {argument.dtype}"
-            )
+        gradient = zeros_like(argument) if gradient is None else as_tensor(gradient)
+        check_same_type(gradient, argument, f"the gradient of {name} for argument {place}")
         handles.append(gradient._handle)
     return handles
 
@@ -158,14 +151,17 @@ class Function:
         raise NotImplementedError
 
     def __call__(self, *args):
-        return _run(self.forward, self.backward, args, type(self).__name__)
+        return _run(self.forward, lambda inputs, outputs, given: self.backward(*given), args, type(self).__name__)
 
     @classmethod
     def apply(cls, *args):
         """PyTorch's way of calling: with a fresh context."""
         context = Context(len(args))
         return _run(
-            lambda *inputs: cls.forward(context, *inputs), lambda *given: cls.backward(context, *given), args, cls.__name__
+            lambda *inputs: cls.forward(context, *inputs),
+            lambda inputs, outputs, given: cls.backward(context, *given),
+            args,
+            cls.__name__,
         )
 
 
@@ -179,11 +175,3 @@ class Context:
     def save_for_backward(self, *tensors):
         """Keeps tensors, which ``saved_tensors`` gives back."""
         self.saved_tensors = tensors
-
-
-def _run(forward, backward, args, name):
-    arguments = [Tensor(each) if is_leaf(each) and not isinstance(each, Tensor) else each for each in args]
-    result = forward(*arguments)
-    outputs = _outputs(result, forward)
-    values = attach_gradient(outputs, arguments, lambda cotangents, _: backward(*cotangents), name)
-    return values[0] if isinstance(result, Tensor) else type(result)(values)

@@ -7,12 +7,11 @@ from .._stream import apply
 from .._tensor import Tensor
 from ..dims import Spec
 from ..errors import GradientError
-from ..jit.capture import Inputs, record
+from ..jit.capture import Inputs, is_leaf, record
 from ..jit.guards import snapshot_all
 from ..jit.tree import flatten, unflatten
 from ..location import module_path, user_location
 from ..shapes import is_one, show
-from .arguments import is_leaf
 
 
 class GradientObstacle(NamedTuple):

@@ -10,13 +10,13 @@ import weakref
 
 from .._stream import record_gradient
 from .._tensor import Tensor
-from ..errors import DtypeError, GradientError, ShapeError
+from ..errors import GradientError, ShapeError
 from ..functional.creation import zeros
 from ..functional.reduce import sum as sum_of
 from ..functional.shape import concat, reshape, stack
 from ..location import user_location
-from ..shapes import same_shape, show
-from .arguments import check_float, flatten_tensors, own_value, rebuild
+from ..shapes import show
+from .arguments import check_float, check_same_type, flatten_tensors, own_value, rebuild
 from .scope import GradientScope
 from .transforms import grad
 
@@ -158,14 +158,7 @@ def _matching(tree, models, structure, names, what):
     if own_structure != structure:
         raise GradientError(f"{what} at {user_location()} has another structure than what it belongs to ({names})")
     for tensor, model, name in zip(tensors, models, names):
-        if not same_shape(tensor.shape, model.shape):
-            raise ShapeError(
-                f"{what} of {name} has the shape {show(tensor.shape)} at {user_location()}; needed: {show(model.shape)}"
-            )
-        if tensor.dtype != model.dtype:
-            raise DtypeError(
-                f"{what} of {name} has the dtype {tensor.dtype} at {user_location()}; needed: {model.dtype}"
-            )
+        check_same_type(tensor, model, f"{what} of {name}")
     return tensors
 
 

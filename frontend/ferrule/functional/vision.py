@@ -264,6 +264,19 @@ def _warped(op, inp, mat, out_shape, mat_idx, border, value, layout, interp, row
     return transpose(result, (0, 3, 1, 2)) if layout == "NCHW" else result
 
 
+def _images_and_regions(op, inp, rois, mode):
+    """The arguments that roi_align and roi_pooling share, checked, as Tensors."""
+    inp, rois = as_tensor(inp), as_tensor(rois)
+    if mode not in ("average", "max"):
+        raise UnsupportedError(f"{op}: mode {mode!r} at {user_location()}; allowed: average, max")
+    if inp.ndim != 4 or rois.ndim != 2 or rois.shape[1] != 5:
+        raise ShapeError(
+            f"{op}: input of shape {show(inp.shape)} and regions of shape {show(rois.shape)} at {user_location()}; "
+            f"(N, C, H, W) and (R, 5) are needed"
+        )
+    return inp, rois
+
+
 def roi_align(inp, rois, output_shape, mode="average", spatial_scale=1.0, sample_points=2, aligned=True):
     """The mean or largest of some points in each cell of a grid over each region.
 
@@ -280,14 +293,7 @@ def roi_align(inp, rois, output_shape, mode="average", spatial_scale=1.0, sample
         (R, C, *output_shape); points more than one pixel outside count as 0.
     """
     op = "roi_align"
-    inp, rois = as_tensor(inp), as_tensor(rois)
-    if mode not in ("average", "max"):
-        raise UnsupportedError(f"{op}: mode {mode!r} at {user_location()}; allowed: average, max")
-    if inp.ndim != 4 or rois.ndim != 2 or rois.shape[1] != 5:
-        raise ShapeError(
-            f"{op}: input of shape {show(inp.shape)} and regions of shape {show(rois.shape)} at {user_location()}; "
-            f"(N, C, H, W) and (R, 5) are needed"
-        )
+    inp, rois = _images_and_regions(op, inp, rois, mode)
     cells, points = (v if isinstance(v, (tuple, list)) else (v, v) for v in (output_shape, sample_points))
     count, height, width = rois.shape[0], inp.shape[2], inp.shape[3]
     offset = 0.5 if aligned else 0.0
@@ -370,14 +376,7 @@ def roi_pooling(inp, rois, output_shape, mode="max", scale=1.0):
         (R, C, *output_shape); cells outside the image are 0.
     """
     op = "roi_pooling"
-    inp, rois = as_tensor(inp), as_tensor(rois)
-    if mode not in ("average", "max"):
-        raise UnsupportedError(f"{op}: mode {mode!r} at {user_location()}; allowed: average, max")
-    if inp.ndim != 4 or rois.ndim != 2 or rois.shape[1] != 5:
-        raise ShapeError(
-            f"{op}: input of shape {show(inp.shape)} and regions of shape {show(rois.shape)} at {user_location()}; "
-            f"(N, C, H, W) and (R, 5) are needed"
-        )
+    inp, rois = _images_and_regions(op, inp, rois, mode)
     cells = output_shape if isinstance(output_shape, (tuple, list)) else (output_shape, output_shape)
 
     def inside(axis, low, high):

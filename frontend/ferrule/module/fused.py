@@ -6,7 +6,18 @@ from .module import Module
 from .normalization import BatchNorm2d
 
 
-class _ConvBn(Module):
+class _Normed(Module):
+    """A convolution of some kind, as ``conv``, then a batch norm, as ``bn``."""
+
+    def calc_conv_bn(self, inp):
+        """The convolution and the batch norm."""
+        return self.bn(self.conv(inp))
+
+    def forward(self, inp):
+        return self.calc_conv_bn(inp)
+
+
+class _ConvBn(_Normed):
     def __init__(
         self,
         in_channels,
@@ -31,12 +42,8 @@ class _ConvBn(Module):
         self.conv = Conv2d(in_channels, out_channels, *window)
         self.bn = BatchNorm2d(out_channels, eps, momentum, affine, track_running_stats)
 
-    def calc_conv_bn(self, inp):
-        """The convolution and the batch norm."""
-        return self.bn(self.conv(inp))
 
-
-class _ConvTransposeBn(Module):
+class _ConvTransposeBn(_Normed):
     def __init__(
         self,
         in_channels,
@@ -61,16 +68,9 @@ class _ConvTransposeBn(Module):
         self.conv = ConvTranspose2d(in_channels, out_channels, *window)
         self.bn = BatchNorm2d(out_channels, eps, momentum, affine, track_running_stats)
 
-    def calc_conv_bn(self, inp):
-        """The transposed convolution and the batch norm."""
-        return self.bn(self.conv(inp))
-
 
 class ConvBn2d(_ConvBn):
     """`Conv2d`, as ``conv``, then `BatchNorm2d`, as ``bn``; the arguments of both."""
-
-    def forward(self, inp):
-        return self.calc_conv_bn(inp)
 
 
 class ConvBnRelu2d(_ConvBn):
@@ -89,9 +89,6 @@ class ConvRelu2d(Conv2d):
 
 class ConvTransposeBn2d(_ConvTransposeBn):
     """`ConvTranspose2d`, as ``conv``, then `BatchNorm2d`, as ``bn``; the arguments of both."""
-
-    def forward(self, inp):
-        return self.calc_conv_bn(inp)
 
 
 class ConvTransposeBnRelu2d(_ConvTransposeBn):
