@@ -125,10 +125,12 @@ private:
   /// A variable is written in place after all reads of its old value, where the program's order already has it so; and
   /// so is the carry of a loop.
   void addUpdateOrder() {
+    llvm::StringMap<SmallVector<Value, 1>> reads;
+    for (ReadOp read : block.getOps<ReadOp>())
+      reads[read.getVariable()].push_back(read.getResult());
     for (AssignOp assign : block.getOps<AssignOp>())
-      for (ReadOp read : block.getOps<ReadOp>())
-        if (read.getVariable() == assign.getVariable())
-          addUpdateOrder(read.getResult(), assign.getValue());
+      for (Value read : reads.lookup(assign.getVariable()))
+        addUpdateOrder(read, assign.getValue());
     Operation *parent = block.getParentOp();
     for (unsigned carry = 0; carry < getCarryCount(parent); ++carry)
       if (block.getTerminator()->getNumOperands() > carry)
