@@ -92,6 +92,28 @@ void stampTargetAttributes(llvm::Module &module, const CpuTarget &target) {
   }
 }
 
+/// A module with `functions` and what they call out of `bitcode`; nothing else
+/// of it is read.
+Expected<std::unique_ptr<llvm::Module>>
+extractKernels(StringRef bitcode, llvm::ArrayRef<std::string> functions, const llvm::TargetMachine &machine,
+               llvm::LLVMContext &context) {
+  auto whole = llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(bitcode, "program"), context);
+  if (!whole)
+    return whole.takeError();
+  auto module = std::make_unique<llvm::Module>("program", context);
+  for (llvm::Module *each : {whole->get(), module.get()}) {
+    each->setTargetTriple(machine.getTargetTriple());
+    each->setDataLayout(machine.createDataLayout());
+  }
+  // The linker takes what is declared and not defined.
+  for (const std::string &name : functions)
+    if (const llvm::Function *kernel = (*whole)->getFunction(name))
+      module->getOrInsertFunction(name, kernel->getFunctionType());
+  if (llvm::Linker::linkModules(*module, std::move(*whole), llvm::Linker::LinkOnlyNeeded))
+    return makeError("taking the kernels out of the program's bitcode failed");
+  return module;
+}
+
 /// Links the kernel families that `module` calls, and makes all but
 /// `functions` internal.
 Error linkKernelFamilies(llvm::Module &module, const CpuTarget &target,
@@ -336,12 +358,9 @@ mlir::ferrule::compileCodeImage(StringRef moduleBitcode,
   if (!machine)
     return makeError("target " + target.name + ": " + error);
   llvm::LLVMContext context;
-  auto module = llvm::parseBitcodeFile(
-      llvm::MemoryBufferRef(moduleBitcode, "program"), context);
+  auto module = extractKernels(moduleBitcode, functions, *machine, context);
   if (!module)
     return module.takeError();
-  (*module)->setTargetTriple(machine->getTargetTriple());
-  (*module)->setDataLayout(machine->createDataLayout());
   if (Error linkError = linkKernelFamilies(**module, target, functions))
     return std::move(linkError);
   stampTargetAttributes(**module, target);

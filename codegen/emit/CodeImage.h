@@ -49,8 +49,8 @@ struct CodeImage {
   std::vector<uint64_t> offsets;
 };
 
-/// Compiles `moduleBitcode`, LLVM bitcode that defines `functions`, for
-/// `target`. Thread-safe. Fails if a symbol stays undefined, naming it, or if
+/// Compiles `functions`, which the LLVM bitcode `moduleBitcode` defines among
+/// others, for `target`. Thread-safe. Fails if a symbol stays undefined, naming it, or if
 /// the image would need relocations or writable data.
 llvm::Expected<CodeImage> compileCodeImage(llvm::StringRef moduleBitcode,
                                            llvm::ArrayRef<std::string> functions,

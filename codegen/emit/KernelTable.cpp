@@ -9,8 +9,10 @@
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <atomic>
 #include <thread>
 
 using namespace mlir;
@@ -37,6 +39,39 @@ LogicalResult KernelTable::emitKernels(ModuleOp plan) {
   return success();
 }
 
+namespace {
+
+/// Kernels that are compiled together. Fixed, so that the code does not depend on the number of threads; large enough
+/// that what a group costs by itself (reading the skeletons, linking) is small beside its kernels.
+constexpr size_t kernelsPerGroup = 8;
+
+/// Calls `work(i)` for every i below `count`, on several threads.
+void forEach(size_t count, unsigned threads, llvm::function_ref<void(size_t)> work) {
+  std::atomic<size_t> next{0};
+  auto run = [&] {
+    for (size_t index; (index = next++) < count;)
+      work(index);
+  };
+  std::vector<std::thread> workers;
+  for (size_t worker = 1; worker < std::min<size_t>(threads, count); ++worker)
+    workers.emplace_back(run);
+  run();
+  for (std::thread &worker : workers)
+    worker.join();
+}
+
+/// Puts the code of `next` behind that of `image`.
+void append(CodeImage &image, const CodeImage &next) {
+  constexpr uint64_t pageBytes = 4096; // What an image may count on for its alignment.
+  uint64_t begin = llvm::alignTo(image.bytes.size(), pageBytes);
+  image.bytes.resize(begin);
+  image.bytes.insert(image.bytes.end(), next.bytes.begin(), next.bytes.end());
+  for (uint64_t offset : next.offsets)
+    image.offsets.push_back(begin + offset);
+}
+
+} // namespace
+
 FailureOr<std::vector<CodeImage>> KernelTable::compile(ArrayRef<const CpuTarget *> targets, int threads,
                                                        std::string &error) {
   registerBuiltinDialectTranslation(*module->getContext());
@@ -56,28 +91,26 @@ FailureOr<std::vector<CodeImage>> KernelTable::compile(ArrayRef<const CpuTarget 
   for (const KernelSpec &kernel : kernels)
     names.push_back(kernel.name);
 
-  std::vector<CodeImage> images(targets.size());
-  std::vector<std::string> errors(targets.size());
-  auto compileTarget = [&](size_t index) {
-    llvm::Expected<CodeImage> image = compileCodeImage(bitcode, names, *targets[index]);
+  size_t groups = llvm::divideCeil(names.size(), kernelsPerGroup);
+  std::vector<CodeImage> parts(targets.size() * groups);
+  std::vector<std::string> errors(parts.size());
+  forEach(parts.size(), threads > 0 ? threads : std::thread::hardware_concurrency(), [&](size_t index) {
+    const CpuTarget &target = *targets[index / groups];
+    size_t first = index % groups * kernelsPerGroup;
+    auto group = ArrayRef<std::string>(names).slice(first, std::min(kernelsPerGroup, names.size() - first));
+    llvm::Expected<CodeImage> image = compileCodeImage(bitcode, group, target);
     if (image)
-      images[index] = std::move(*image);
+      parts[index] = std::move(*image);
     else
-      errors[index] = (targets[index]->name + ": " + llvm::toString(image.takeError())).str();
-  };
-  for (size_t begin = 0; begin < targets.size(); begin += std::max(1, threads)) {
-    size_t end = std::min(targets.size(), begin + std::max(1, threads));
-    std::vector<std::thread> workers;
-    for (size_t index = begin + 1; index < end; ++index)
-      workers.emplace_back(compileTarget, index);
-    compileTarget(begin);
-    for (std::thread &worker : workers)
-      worker.join();
-  }
+      errors[index] = (target.name + ": " + llvm::toString(image.takeError())).str();
+  });
   for (const std::string &message : errors)
     if (!message.empty()) {
       error = message;
       return failure();
     }
+  std::vector<CodeImage> images(targets.size());
+  for (auto [index, part] : llvm::enumerate(parts))
+    append(images[index / groups], part);
   return images;
 }
