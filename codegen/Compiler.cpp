@@ -24,6 +24,8 @@ using namespace mlir;
 using namespace mlir::ferrule;
 using namespace ::ferrule::serialize;
 
+static constexpr llvm::StringLiteral producer = "ferrule 0.1";
+
 namespace {
 
 /// Adds the seconds of a phase to a map when it ends.
@@ -245,7 +247,7 @@ LogicalResult Compilation::emitCode(std::string &error) {
 FailureOr<ProgramDescription> Compilation::run(std::string &error) {
   if (failed(resolveTargets(error)))
     return failure();
-  program.producer = "ferrule 0.1";
+  program.producer = producer.str();
   std::string diagnostics;
   ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() != DiagnosticSeverity::Error || !diagnostics.empty())
@@ -283,3 +285,5 @@ FailureOr<ProgramDescription> mlir::ferrule::compileModule(ModuleOp module, cons
   module->getContext()->getOrLoadDialect<LLVM::LLVMDialect>();
   return Compilation(module, options).run(error);
 }
+
+std::string mlir::ferrule::getCompilerName() { return (producer + ", " + getHostTargetName()).str(); }

@@ -31,6 +31,9 @@ struct CompileOptions {
 FailureOr<::ferrule::serialize::ProgramDescription> compileModule(ModuleOp module, const CompileOptions &options,
                                                                   std::string &error);
 
+/// What artifacts name as their producer, and the CPU level that the target "host" stands for here.
+std::string getCompilerName();
+
 } // namespace mlir::ferrule
 
 #endif // FERRULE_CODEGEN_COMPILER_H

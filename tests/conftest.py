@@ -1,5 +1,6 @@
 """What the tests across folders share: paths of what was built, the oracle's values, the demo's program."""
 
+import os
 import pathlib
 import subprocess
 import sys
@@ -7,8 +8,11 @@ import sys
 import numpy as np
 import pytest
 
+# What a test counts as compiled must not depend on an earlier run.
+os.environ["FERRULE_PROGRAM_CACHE"] = "off"
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-for folder in ("frontend/examples", "tests/error", "tests/ops", "tests/oracle"):
+for folder in ("frontend/examples", "tests/error", "tests/ops", "tests/oracle", "tests/performance"):
     sys.path.insert(0, str(ROOT / folder))
 
 

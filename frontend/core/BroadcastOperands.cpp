@@ -40,7 +40,21 @@ std::optional<DimExpr> broadcastDim(const DimExpr &lhs, const DimExpr &rhs, OpSt
   return lhs.isConstant() ? lhs : rhs.isConstant() ? rhs : lhs;
 }
 
+/// The common case, told without looking at sizes.
+bool haveOneShape(llvm::ArrayRef<PendingOperand> operands) {
+  auto typeOf = [](const PendingOperand &operand) {
+    return llvm::cast<mlir::RankedTensorType>(operand.value.getType());
+  };
+  mlir::RankedTensorType first = typeOf(operands.front());
+  return llvm::all_of(operands.drop_front(), [&](const PendingOperand &operand) {
+    mlir::RankedTensorType type = typeOf(operand);
+    return type == first || (type.getShape() == first.getShape() && type.getEncoding() == first.getEncoding());
+  });
+}
+
 llvm::Error broadcastElementwise(PendingCall &call, OpStream &stream) {
+  if (haveOneShape(call.operands))
+    return llvm::Error::success();
   Shape shape;
   for (const PendingOperand &operand : call.operands) {
     llvm::Expected<Shape> joined = broadcastShapes(shape, getShape(operand.value), stream, call);

@@ -74,6 +74,8 @@ llvm::Expected<CompiledArtifact> compileProgram(Frontend &frontend, const NamedE
   return artifact;
 }
 
+std::string getCompilerName() { return mlir::ferrule::getCompilerName(); }
+
 llvm::Expected<std::vector<uint8_t>> compileModuleToArtifact(mlir::ModuleOp module, const CompileSettings &settings) {
   llvm::Expected<serialize::ProgramDescription> program = describeProgram(module, settings, /*phaseSeconds=*/nullptr);
   if (!program)

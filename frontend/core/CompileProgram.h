@@ -25,6 +25,10 @@ struct CompiledArtifact {
 llvm::Expected<CompiledArtifact> compileProgram(Frontend &frontend, const NamedEntries &entries,
                                                 const NamedVariables &variables, const CompileSettings &settings);
 
+/// The compiler's version and this machine's CPU level: what an artifact for the
+/// host depends on besides its module.
+std::string getCompilerName();
+
 /// Compiles one module of the graph dialect, which is changed.
 llvm::Expected<std::vector<uint8_t>> compileModuleToArtifact(mlir::ModuleOp module, const CompileSettings &settings);
 

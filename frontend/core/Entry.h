@@ -13,6 +13,16 @@ namespace ferrule::frontend {
 
 class CompiledProgram;
 
+/// How an entry is called in dynamic mode. Nothing in it is looked up in the
+/// entry's graph at a call, whose size a call must not cost.
+struct EntryProgram {
+  std::shared_ptr<CompiledProgram> program;
+  unsigned inputCount = 0, outputCount = 0;
+  /// Which of the entry's variables are arguments behind the inputs, and which
+  /// are results behind the outputs.
+  llvm::SmallVector<unsigned> reads, assigns;
+};
+
 /// A variable of an entry, and the symbol that stands for it there. The name in
 /// a program is given when entries are merged.
 struct EntryVariable {
@@ -42,7 +52,7 @@ public:
   std::string getText() const;
 
   /// What `runEntry` compiled; null before the first run.
-  std::shared_ptr<CompiledProgram> program;
+  std::unique_ptr<EntryProgram> program;
 
 private:
   std::string name;

@@ -84,44 +84,58 @@ mlir::OwningOpRef<mlir::ModuleOp> makeStateless(const Entry &entry) {
   return module;
 }
 
+/// Compiles `entry` and writes down how it is called.
+static llvm::Expected<std::unique_ptr<EntryProgram>> prepareEntry(const Entry &entry, ProgramCache &cache) {
+  mlir::OwningOpRef<mlir::ModuleOp> module = makeStateless(entry);
+  llvm::Expected<std::shared_ptr<CompiledProgram>> program = cache.get(*module);
+  if (!program)
+    return program.takeError();
+  auto prepared = std::make_unique<EntryProgram>();
+  prepared->program = *program;
+  mlir::func::FuncOp function = entry.getFunction();
+  prepared->inputCount = function.getNumArguments();
+  prepared->outputCount = function.getNumResults();
+  for (auto [index, use] : llvm::enumerate(findUses(entry, function))) {
+    if (use.read)
+      prepared->reads.push_back(index);
+    if (use.assign)
+      prepared->assigns.push_back(index);
+  }
+  return prepared;
+}
+
 llvm::Expected<std::vector<TensorRef>> runEntry(Entry &entry, llvm::ArrayRef<TensorRef> inputs, ProgramCache &cache,
                                                 const SourceLocation &location) {
-  mlir::func::FuncOp function = entry.getFunction();
-  if (inputs.size() != function.getNumArguments())
-    return makeError(ErrorKind::Value, "entry `" + entry.getName() + "` takes " +
-                                           llvm::Twine(function.getNumArguments()) + " inputs and was given " +
-                                           llvm::Twine(inputs.size()));
   if (!entry.program) {
-    mlir::OwningOpRef<mlir::ModuleOp> module = makeStateless(entry);
-    llvm::Expected<std::shared_ptr<CompiledProgram>> program = cache.get(*module);
-    if (!program)
-      return program.takeError();
-    entry.program = *program;
+    llvm::Expected<std::unique_ptr<EntryProgram>> prepared = prepareEntry(entry, cache);
+    if (!prepared)
+      return prepared.takeError();
+    entry.program = std::move(*prepared);
   }
+  const EntryProgram &call = *entry.program;
+  if (inputs.size() != call.inputCount)
+    return makeError(ErrorKind::Value, "entry `" + entry.getName() + "` takes " + llvm::Twine(call.inputCount) +
+                                           " inputs and was given " + llvm::Twine(inputs.size()));
 
-  llvm::SmallVector<VariableUse> uses = findUses(entry, function);
-  llvm::SmallVector<HostArray, 8> arguments;
+  llvm::ArrayRef<EntryVariable> variables = entry.getVariables();
+  std::vector<HostArray> arguments;
+  arguments.reserve(inputs.size() + call.reads.size());
   for (const TensorRef &input : inputs)
     arguments.push_back(toArray(*input));
-  unsigned resultCount = function.getNumResults();
-  for (auto [variable, use] : llvm::zip_equal(entry.getVariables(), uses)) {
-    if (use.read)
-      arguments.push_back(toArray(*variable.variable->getValue()));
-    if (use.assign)
-      ++resultCount;
-  }
-  llvm::Expected<std::vector<HostArray>> results = entry.program->run("main", arguments, resultCount);
+  for (unsigned read : call.reads)
+    arguments.push_back(toArray(*variables[read].variable->getValue()));
+  llvm::Expected<std::vector<HostArray>> results =
+      call.program->run("main", arguments, call.outputCount + call.assigns.size());
   if (!results)
     return results.takeError();
 
-  std::vector<TensorRef> outputs;
-  for (unsigned index = 0; index < function.getNumResults(); ++index)
-    outputs.push_back(toTensor((*results)[index], location));
-  unsigned next = function.getNumResults();
-  for (auto [variable, use] : llvm::zip_equal(entry.getVariables(), uses))
-    if (use.assign)
-      variable.variable->setValue(toTensor((*results)[next++], location));
-  return outputs;
+  llvm::ArrayRef<HostArray> outputs = llvm::ArrayRef<HostArray>(*results).take_front(call.outputCount);
+  for (auto [assign, value] : llvm::zip_equal(call.assigns, llvm::ArrayRef<HostArray>(*results).drop_front(call.outputCount)))
+    variables[assign].variable->setValue(toTensor(value, location));
+  std::vector<TensorRef> tensors;
+  for (const HostArray &output : outputs)
+    tensors.push_back(toTensor(output, location));
+  return tensors;
 }
 
 } // namespace ferrule::frontend

@@ -1,8 +1,8 @@
 //===- FragmentTemplate.h - One program for many shapes -------------------===//
 //
-// Dynamic mode records static shapes. When a second fragment comes that differs
-// from a known one only in sizes and scalars, the two are compared, and what
-// differs becomes a dim or an input: later shapes then compile nothing.
+// Dynamic mode records static shapes. When a fragment comes that differs from
+// known ones only in sizes and scalars, they are compared, and what differs
+// becomes a dim or an input: later shapes then compile nothing.
 //
 //===----------------------------------------------------------------------===//
 #ifndef FERRULE_FRONTEND_CORE_FRAGMENTTEMPLATE_H
@@ -10,78 +10,65 @@
 
 #include "frontend/core/CompiledProgram.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
 #include <map>
+#include <set>
 
 namespace ferrule::frontend {
 
-/// The structure of a module with one function: op names, attributes, types and
-/// the wiring, as the addresses that the context gives them. Valid for one
-/// MLIRContext, which never frees what it has uniqued.
-using StructureKey = std::vector<uintptr_t>;
-StructureKey getStructureKey(mlir::ModuleOp module);
-
-/// The same without sizes and without the values of rank-0 constants: equal for
-/// fragments that a template may serve.
-StructureKey getSkeletonKey(mlir::ModuleOp module);
-
 class FragmentTemplate {
 public:
-  /// A module that serves both `first` and `second`, which have one skeleton, or
-  /// nothing if what differs between them is no function of the input sizes.
+  /// A module that serves all `fragments` (two or more, of one skeleton), or null
+  /// if the type rules do not hold for what their sizes have in common.
   ///
-  /// A size that differs becomes a dim, one for each pair of values; sizes that
-  /// shape attributes hold are matched as multiples of a dim or of a product of
-  /// two; a scalar that is such a size is computed from the dims, and any other
-  /// scalar that differs becomes an input behind the others. A dim's range goes
-  /// from 1 to the next power of two, because its upper bound is what the
-  /// program's memory is planned for.
-  static std::unique_ptr<FragmentTemplate> create(mlir::ModuleOp first, mlir::ModuleOp second);
+  /// A size of an input that differs becomes a dim. Sizes and positions that
+  /// attributes hold become expressions over the dims (SizeMatcher.h) or free
+  /// dims. A scalar that differs becomes an input behind the others. A free dim is
+  /// bound by an input behind those, of shape [dim, 0]: it has no elements, only
+  /// its size.
+  ///
+  /// The upper bound of a dim, for which the program's memory is planned, lies far
+  /// over what has been seen, so that growing lengths do not compile again. The
+  /// runtime's arena is virtual memory: pages that no run has reached cost nothing.
+  static std::unique_ptr<FragmentTemplate> create(llvm::ArrayRef<mlir::ModuleOp> fragments);
 
   /// The module to compile.
   mlir::ModuleOp getModule() const { return *module; }
 
-  /// Whether the program serves `fragment`, of the same skeleton: sizes in
-  /// range and related as the template says.
-  bool accepts(mlir::ModuleOp fragment) const;
-
-  /// The values of the scalars of `fragment` that are inputs here.
-  std::vector<HostArray> getScalarInputs(mlir::ModuleOp fragment) const;
+  /// If the program serves `fragment`, of the same skeleton (sizes in range and
+  /// related as the template says): the inputs that it takes behind the
+  /// fragment's own.
+  std::optional<std::vector<HostArray>> match(mlir::ModuleOp fragment) const;
 
 private:
   friend class TemplateBuilder;
 
   using DimValues = std::map<std::string, int64_t>;
 
-  // `op` is an op's place in the function's body. All three are in that order.
+  // `op` is an op's place in the order of a walk over the function.
 
   /// A #ferrule.dims attribute and what its sizes must be.
   struct SizedAttribute {
     unsigned op;
     mlir::StringAttr name;
-    Shape dims;
+    llvm::SmallVector<DimExpr, 4> dims;
   };
-  /// A rank-0 constant that is a size, an input (neither given), or fixed.
+  /// A rank-0 constant: an input, or what it must be.
   struct ScalarConstant {
     unsigned op;
-    std::optional<DimExpr> size;
-    mlir::ElementsAttr value;
-
-    bool isInput() const { return !size && !value; }
+    mlir::ElementsAttr value; ///< Null for an input.
   };
 
-  std::optional<DimValues> bindDims(mlir::func::FuncOp function) const;
-  bool acceptsSizes(mlir::Operation *op, const SizedAttribute &sized, const DimValues &values) const;
-  bool acceptsScalar(mlir::Operation *op, const ScalarConstant &scalar, const DimValues &values) const;
+  class Matching;
 
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<Shape> argumentShapes;
   std::vector<SizedAttribute> sizedAttributes;
   std::vector<ScalarConstant> scalars;
   DimValues upperBounds;
+  std::vector<std::string> freeDims; ///< In the order of their inputs.
 };
 
 } // namespace ferrule::frontend

@@ -76,9 +76,11 @@ llvm::Error Frontend::materialize(const TensorRef &tensor, llvm::StringRef reque
                                            ": it has one only when the program runs. Repair: F.cond or F.where "
                                            "for a branch, F.while_loop or F.scan for a loop; return the tensor "
                                            "to look at it");
-  if (tensor->isConcrete())
-    return llvm::Error::success();
-  return recorder.flush();
+  if (tensor->isPending())
+    recorder.flush();
+  if (tensor->hasFailed())
+    return makeError(tensor->getFailure()->kind, tensor->getFailure()->message);
+  return llvm::Error::success();
 }
 
 //===----------------------------------------------------------------------===//

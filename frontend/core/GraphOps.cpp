@@ -6,6 +6,8 @@
 #include "frontend/core/Error.h"
 #include "ir/graph/GraphBuilder.h"
 
+#include "llvm/ADT/SmallString.h"
+
 namespace ferrule::frontend {
 namespace {
 
@@ -49,14 +51,15 @@ llvm::Expected<mlir::Value> createValue(OpStream &stream, llvm::StringRef name, 
 std::string describeSite(const CallSite &site) {
   std::string text = ", at " + site.location.str();
   if (!site.modulePath.empty())
-    text += ", in module " + site.modulePath;
+    text += ", in module " + site.modulePath.str();
   return text;
 }
 
 llvm::Expected<mlir::Operation *> createOp(OpStream &stream, llvm::StringRef name, llvm::ArrayRef<mlir::Value> operands,
                                            llvm::ArrayRef<mlir::NamedAttribute> attributes, const CallSite &site) {
   mlir::MLIRContext *context = stream.getContext();
-  std::string fullName = ("ferrule." + name).str();
+  llvm::SmallString<32> fullName("ferrule.");
+  fullName += name;
   if (!mlir::RegisteredOperationName::lookup(fullName, context))
     return makeError(ErrorKind::Unsupported, "there is no op `" + name + "`" + describeSite(site));
   DiagnosticText diagnostics(context);

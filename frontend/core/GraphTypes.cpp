@@ -30,10 +30,29 @@ mlir::Type toElementType(DataType type, mlir::MLIRContext *context) {
 }
 
 DataType fromElementType(mlir::Type type) {
-  for (unsigned index = 0; index <= unsigned(DataType::Float64); ++index)
-    if (toElementType(DataType(index), type.getContext()) == type)
-      return DataType(index);
-  llvm_unreachable("the graph's type rules allow no other element type");
+  if (type.isF32())
+    return DataType::Float32;
+  if (type.isF64())
+    return DataType::Float64;
+  if (type.isF16())
+    return DataType::Float16;
+  if (type.isBF16())
+    return DataType::BFloat16;
+  bool isUnsigned = type.isUnsignedInteger();
+  switch (type.getIntOrFloatBitWidth()) {
+  case 1:
+    return DataType::Bool;
+  case 8:
+    return isUnsigned ? DataType::UInt8 : DataType::Int8;
+  case 16:
+    return isUnsigned ? DataType::UInt16 : DataType::Int16;
+  case 32:
+    return isUnsigned ? DataType::UInt32 : DataType::Int32;
+  case 64:
+    return isUnsigned ? DataType::UInt64 : DataType::Int64;
+  default:
+    llvm_unreachable("the graph's type rules allow no other element type");
+  }
 }
 
 mlir::RankedTensorType toTensorType(DataType type, llvm::ArrayRef<DimExpr> shape, mlir::MLIRContext *context) {

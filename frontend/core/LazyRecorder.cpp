@@ -20,6 +20,7 @@ void LazyRecorder::startRecord() {
   takeNewId();
   handles.clear();
   elements.clear();
+  failures.clear();
   leaves.clear();
   lastFlushed = lastCounted = nullptr;
   pendingCount = 0;
@@ -31,6 +32,9 @@ void LazyRecorder::startRecord() {
 }
 
 llvm::Expected<mlir::Value> LazyRecorder::getValue(const TensorRef &tensor, const CallSite &site) {
+  if (tensor->hasFailed())
+    return makeError(tensor->getFailure()->kind, tensor->getFailure()->message + "; its result is used" +
+                                                     describeSite(site));
   if (isMine(*tensor))
     return mlir::Value::getFromOpaquePointer(tensor->getOpaqueValue());
   if (tensor->isTraced())
@@ -83,7 +87,7 @@ llvm::Error LazyRecorder::didRecord() {
     lastCounted = &*next;
   }
   if (flushEveryOp || pendingCount >= maximumPendingOps)
-    return flush();
+    flush();
   return llvm::Error::success();
 }
 
@@ -92,21 +96,63 @@ void LazyRecorder::exitGradientScope() {
     startRecord();
 }
 
-llvm::Error LazyRecorder::flush() {
+void LazyRecorder::flush() {
   if (!pendingCount)
-    return llvm::Error::success();
-  llvm::SetVector<mlir::Value> outputs = collectOutputs();
-  if (!outputs.empty())
-    if (llvm::Error error = run(outputs.getArrayRef()))
-      return error;
+    return;
+  runAll(collectOutputs().getArrayRef());
   // A region that is open uses values of the record.
-  if (!isInGradientScope() && !isInRegion()) {
-    startRecord();
-    return llvm::Error::success();
-  }
+  if (!isInGradientScope() && !isInRegion())
+    return startRecord();
   lastFlushed = lastCounted;
   pendingCount = 0;
-  return llvm::Error::success();
+}
+
+/// Runs `outputs` together. If that fails, halves of them, until what fails
+/// stands alone.
+void LazyRecorder::runAll(llvm::ArrayRef<mlir::Value> outputs) {
+  llvm::SmallVector<mlir::Value> sound;
+  for (mlir::Value output : outputs)
+    if (std::shared_ptr<const ErrorText> reason = findFailure(output))
+      fail(output, std::move(reason));
+    else
+      sound.push_back(output);
+  if (sound.empty())
+    return;
+  llvm::Error error = run(sound);
+  if (!error)
+    return;
+  auto reason = std::make_shared<const ErrorText>(takeErrorText(std::move(error)));
+  if (sound.size() == 1)
+    return fail(sound.front(), std::move(reason));
+  size_t half = sound.size() / 2;
+  runAll(llvm::ArrayRef<mlir::Value>(sound).take_front(half));
+  runAll(llvm::ArrayRef<mlir::Value>(sound).drop_front(half));
+}
+
+/// The failure of something that `value` is computed from, if there is one.
+std::shared_ptr<const ErrorText> LazyRecorder::findFailure(mlir::Value value) const {
+  if (failures.empty())
+    return nullptr;
+  llvm::DenseSet<mlir::Value> seen{value};
+  llvm::SmallVector<mlir::Value> open{value};
+  while (!open.empty()) {
+    mlir::Value next = open.pop_back_val();
+    if (std::shared_ptr<const ErrorText> reason = failures.lookup(next))
+      return reason;
+    if (mlir::Operation *op = next.getDefiningOp(); op && !isConcrete(next))
+      for (mlir::Value operand : op->getOperands())
+        if (seen.insert(operand).second)
+          open.push_back(operand);
+  }
+  return nullptr;
+}
+
+void LazyRecorder::fail(mlir::Value value, std::shared_ptr<const ErrorText> reason) {
+  for (const std::weak_ptr<Tensor> &handle : handles.lookup(value))
+    if (TensorRef tensor = handle.lock())
+      tensor->setFailure(reason);
+  handles.erase(value);
+  failures[value] = std::move(reason);
 }
 
 llvm::SetVector<mlir::Value> LazyRecorder::collectOutputs() {

@@ -4,6 +4,9 @@
 // out what computes the values that are still wanted, compiles it (or finds it
 // in the cache) and runs it; handles then become concrete.
 //
+// What fails to compile or to run spoils only the tensors that need it: each of
+// them keeps the error for whoever looks at it, and the others get their values.
+//
 // Outside a gradient scope the record is dropped after each flush. Inside one
 // it stays, because a later gradient must see the forward ops; what a flush
 // computed is kept beside it, so that no forward op runs twice.
@@ -18,6 +21,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace ferrule::frontend {
@@ -37,8 +41,9 @@ public:
   llvm::Error didRecord() override;
 
   /// Runs everything that a living handle waits for, and under a gradient scope
-  /// the residuals of what has been recorded.
-  llvm::Error flush();
+  /// the residuals of what has been recorded. Afterwards each handle is concrete
+  /// or has failed.
+  void flush();
 
   /// Test mode: every op runs at once.
   void setFlushEveryOp(bool enabled) { flushEveryOp = enabled; }
@@ -56,7 +61,10 @@ private:
   llvm::iterator_range<mlir::Block::iterator> getPendingOps();
   llvm::SetVector<mlir::Value> collectOutputs();
   void collectResiduals(mlir::Operation *op, llvm::SetVector<mlir::Value> &outputs);
+  void runAll(llvm::ArrayRef<mlir::Value> outputs);
   llvm::Error run(mlir::ValueRange outputs);
+  void fail(mlir::Value value, std::shared_ptr<const ErrorText> reason);
+  std::shared_ptr<const ErrorText> findFailure(mlir::Value value) const;
   void publish(mlir::Value value, std::shared_ptr<HostBuffer> buffer);
 
   ProgramCache &cache;
@@ -66,6 +74,8 @@ private:
   unsigned pendingCount = 0;
   /// Where the elements of a value are, if it has any: leaves and results.
   llvm::DenseMap<mlir::Value, std::shared_ptr<HostBuffer>> elements;
+  /// Values that could not be computed.
+  llvm::DenseMap<mlir::Value, std::shared_ptr<const ErrorText>> failures;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<std::weak_ptr<Tensor>, 1>> handles;
   /// Concrete tensors used as inputs. Keyed by the handle, not by its memory:
   /// two parameters that share initial values are two inputs. The record keeps

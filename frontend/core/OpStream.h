@@ -22,10 +22,11 @@ namespace ferrule::frontend {
 
 struct RegionRecording;
 
-/// The user's line and module path of the op being recorded.
+/// The user's line and module path of the op being recorded. The path belongs to
+/// the caller.
 struct CallSite {
   SourceLocation location;
-  std::string modulePath;
+  llvm::StringRef modulePath;
 };
 
 class OpStream {

@@ -4,7 +4,25 @@
 
 #include "frontend/core/Error.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 namespace ferrule::frontend {
+namespace {
+
+/// What a program takes in memory: its artifact, and values that its arena holds
+/// when it runs for `fragment`. The arena is less than their sum, as they share
+/// bytes, and more for larger shapes.
+uint64_t getWeight(mlir::ModuleOp fragment, size_t artifactBytes) {
+  uint64_t total = artifactBytes;
+  fragment.walk([&](mlir::Operation *op) {
+    for (mlir::Type type : op->getResultTypes())
+      if (auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type); tensor && tensor.hasStaticShape())
+        total += uint64_t(tensor.getNumElements()) * ((tensor.getElementTypeBitWidth() + 7) / 8);
+  });
+  return total;
+}
+
+} // namespace
 
 void ProgramCache::setThreadCount(unsigned count) {
   if (count == threadCount)
@@ -13,57 +31,132 @@ void ProgramCache::setThreadCount(unsigned count) {
   // A session's pool has a fixed size; entries hold on to what they need.
   programs.clear();
   families.clear();
+  statistics.programs = statistics.bytes = 0;
 }
 
-llvm::Expected<ProgramCache::ProgramRef> ProgramCache::compileNew(mlir::ModuleOp module) {
-  ++compileCount;
+void ProgramCache::setMaxBytes(uint64_t bytes) {
+  maxBytes = bytes;
+  evict(/*spared=*/nullptr);
+}
+
+//===----------------------------------------------------------------------===//
+// Making programs
+//===----------------------------------------------------------------------===//
+
+llvm::Expected<ProgramCache::Kept> ProgramCache::make(mlir::ModuleOp module) {
+  std::string name;
+  if (store) {
+    name = store->getName(module);
+    if (std::optional<std::vector<uint8_t>> artifact = store->find(name)) {
+      auto program = CompiledProgram::open(*artifact, threadCount);
+      if (program) {
+        ++statistics.found;
+        return Kept{ProgramRef(std::move(*program)), getWeight(module, artifact->size())};
+      }
+      // Damaged: made anew, which also overwrites it.
+      llvm::consumeError(program.takeError());
+    }
+  }
+  return compileNew(module, name);
+}
+
+llvm::Expected<ProgramCache::Kept> ProgramCache::compileNew(mlir::ModuleOp module, llvm::StringRef storedName) {
+  ++statistics.compiled;
+  uint64_t weight = getWeight(module, 0);
   llvm::Expected<std::vector<uint8_t>> artifact = compile(module);
   if (!artifact)
     return artifact.takeError();
   llvm::Expected<std::unique_ptr<CompiledProgram>> program = CompiledProgram::open(*artifact, threadCount);
   if (!program)
     return program.takeError();
-  return ProgramRef(std::move(*program));
+  if (store)
+    store->keep(storedName, *artifact);
+  return Kept{ProgramRef(std::move(*program)), weight + artifact->size()};
 }
 
-llvm::Expected<ProgramCache::ProgramRef> ProgramCache::get(mlir::ModuleOp module) {
+llvm::Expected<std::shared_ptr<CompiledProgram>> ProgramCache::get(mlir::ModuleOp module) {
   StructureKey key = getStructureKey(module);
   auto found = programs.find(key);
   if (found != programs.end())
-    return found->second;
-  llvm::Expected<ProgramRef> program = compileNew(module);
-  if (!program)
-    return program.takeError();
-  return programs[std::move(key)] = *program;
+    return use(found->second);
+  llvm::Expected<Kept> made = make(module);
+  if (!made)
+    return made.takeError();
+  ProgramRef program = made->program;
+  add(programs[std::move(key)], std::move(*made));
+  return program;
 }
 
-/// The template that serves `module`, made and compiled if this is the second
-/// fragment of its skeleton; null where there is none.
-const ProgramCache::Generalization *ProgramCache::findGeneralization(mlir::ModuleOp module) {
-  Family &family = families[getSkeletonKey(module)];
-  if (!family.first) {
-    family.first = module.clone();
-    return nullptr;
-  }
-  for (const Generalization &known : family.generalizations)
-    if (known.fragment->accepts(module))
-      return known.program ? &known : nullptr;
+//===----------------------------------------------------------------------===//
+// One program for several shapes
+//===----------------------------------------------------------------------===//
 
-  Generalization made;
-  made.fragment = FragmentTemplate::create(*family.first, module);
-  if (!made.fragment)
-    return nullptr;
+/// Makes and compiles the template of what a family has seen.
+void ProgramCache::generalize(Family &family) {
+  drop(family.general);
+  llvm::SmallVector<mlir::ModuleOp, 4> fragments;
+  for (mlir::OwningOpRef<mlir::ModuleOp> &sample : family.samples)
+    fragments.push_back(*sample);
+  family.shared = FragmentTemplate::create(fragments);
+  if (family.shared)
+    compileGeneral(family);
+}
+
+/// Compiles the template of a family; takes it away if it has no program.
+void ProgramCache::compileGeneral(Family &family) {
   // The compiler changes what it is given; the template is needed as it is.
-  mlir::OwningOpRef<mlir::ModuleOp> copy = made.fragment->getModule().clone();
-  llvm::Expected<ProgramRef> program = compileNew(*copy);
-  if (program)
-    made.program = *program;
-  else
+  mlir::OwningOpRef<mlir::ModuleOp> copy = family.shared->getModule().clone();
+  llvm::Expected<Kept> made = make(*copy);
+  if (!made) {
     // Not the user's error: the fragment itself is compiled next, and speaks.
-    llvm::consumeError(program.takeError());
-  family.generalizations.push_back(std::move(made));
-  const Generalization &last = family.generalizations.back();
-  return last.program ? &last : nullptr;
+    llvm::consumeError(made.takeError());
+    family.shared = nullptr;
+    return;
+  }
+  made->bytes += getWeight(*family.samples.back(), 0);
+  add(family.general, std::move(*made));
+}
+
+ProgramCache::Family &ProgramCache::getFamily(mlir::ModuleOp module) {
+  Family &family = families[getSkeletonKey(module)];
+  family.lastUse = ++clock;
+  if (families.size() > maximumFamilies) {
+    auto oldest = std::min_element(families.begin(), families.end(), [](const auto &a, const auto &b) {
+      return a.second.lastUse < b.second.lastUse;
+    });
+    drop(oldest->second.general);
+    families.erase(oldest);
+  }
+  return family;
+}
+
+/// The program for several shapes that serves `module`, with the inputs that it
+/// takes behind the fragment's own added to `inputs`; null where there is none.
+ProgramCache::ProgramRef ProgramCache::findGeneral(mlir::ModuleOp module, llvm::SmallVectorImpl<HostArray> &inputs) {
+  Family &family = getFamily(module);
+  auto match = [&]() -> ProgramRef {
+    if (!family.shared)
+      return nullptr;
+    std::optional<std::vector<HostArray>> more = family.shared->match(module);
+    if (!more)
+      return nullptr;
+    if (!family.general.program) // It was evicted.
+      compileGeneral(family);
+    if (!family.general.program)
+      return nullptr;
+    llvm::append_range(inputs, std::move(*more));
+    return use(family.general);
+  };
+  if (ProgramRef program = match())
+    return program;
+  // What the samples have in common was guessed wrong or is nothing.
+  if (family.samples.size() == maximumSamples)
+    return nullptr;
+  family.samples.push_back(module.clone());
+  if (family.samples.size() == 1)
+    return nullptr;
+  generalize(family);
+  return match();
 }
 
 llvm::Expected<std::vector<HostArray>> ProgramCache::run(mlir::ModuleOp module, llvm::ArrayRef<HostArray> inputs) {
@@ -71,17 +164,62 @@ llvm::Expected<std::vector<HostArray>> ProgramCache::run(mlir::ModuleOp module, 
   unsigned resultCount = function.getNumResults();
   auto known = programs.find(getStructureKey(module));
   if (known != programs.end())
-    return known->second->run("main", inputs, resultCount);
+    return use(known->second)->run("main", inputs, resultCount);
 
-  if (const Generalization *general = findGeneralization(module)) {
-    llvm::SmallVector<HostArray, 8> all(inputs);
-    llvm::append_range(all, general->fragment->getScalarInputs(module));
-    return general->program->run("main", all, resultCount);
-  }
+  llvm::SmallVector<HostArray, 8> all(inputs);
+  if (ProgramRef general = findGeneral(module, all))
+    return general->run("main", all, resultCount);
   llvm::Expected<ProgramRef> program = get(module);
   if (!program)
     return program.takeError();
   return (*program)->run("main", inputs, resultCount);
+}
+
+//===----------------------------------------------------------------------===//
+// What stays in memory
+//===----------------------------------------------------------------------===//
+
+ProgramCache::ProgramRef ProgramCache::use(Kept &kept) {
+  kept.lastUse = ++clock;
+  return kept.program;
+}
+
+void ProgramCache::add(Kept &place, Kept kept) {
+  drop(place);
+  place = std::move(kept);
+  place.lastUse = ++clock;
+  ++statistics.programs;
+  statistics.bytes += place.bytes;
+  evict(&place);
+}
+
+void ProgramCache::drop(Kept &kept) {
+  if (!kept.program)
+    return;
+  --statistics.programs;
+  statistics.bytes -= kept.bytes;
+  kept = Kept();
+}
+
+/// Looks at every program for each that leaves: few leave, and seldom.
+void ProgramCache::evict(const Kept *spared) {
+  while (statistics.bytes > maxBytes) {
+    Kept *oldest = nullptr;
+    auto consider = [&](Kept &kept) {
+      if (kept.program && &kept != spared && (!oldest || kept.lastUse < oldest->lastUse))
+        oldest = &kept;
+    };
+    for (auto &[key, kept] : programs)
+      consider(kept);
+    for (auto &[key, family] : families)
+      consider(family.general);
+    if (!oldest)
+      break;
+    drop(*oldest);
+    ++statistics.evicted;
+  }
+  for (auto entry = programs.begin(); entry != programs.end();)
+    entry = entry->second.program ? std::next(entry) : programs.erase(entry);
 }
 
 } // namespace ferrule::frontend

@@ -3,13 +3,19 @@
 // Dynamic mode meets the same fragment again and again (a training step), so
 // compiled programs are kept by the structure of their entry. The first shape of
 // a structure is compiled as it is, the second with the sizes that differ as
-// dims (FragmentTemplate.h); after that only a size out of range compiles.
+// dims (FragmentTemplate.h); after that only a shape that refutes what was
+// guessed of them compiles.
+//
+// What was used least recently leaves when the programs take too much memory. A
+// store on disk, if there is one, saves the compilation in the next process.
 //
 //===----------------------------------------------------------------------===//
 #ifndef FERRULE_FRONTEND_CORE_PROGRAMCACHE_H
 #define FERRULE_FRONTEND_CORE_PROGRAMCACHE_H
 
 #include "frontend/core/FragmentTemplate.h"
+#include "frontend/core/ProgramStore.h"
+#include "frontend/core/StructureKey.h"
 
 #include <functional>
 #include <map>
@@ -22,6 +28,17 @@ using CompileFunction = std::function<llvm::Expected<std::vector<uint8_t>>(mlir:
 
 class ProgramCache {
 public:
+  static constexpr uint64_t defaultMaxBytes = uint64_t(1) << 30;
+
+  /// Counts since the process began, and what is held now.
+  struct Statistics {
+    uint64_t compiled = 0; ///< How often something was compiled.
+    uint64_t found = 0;    ///< How often the store on disk had the program.
+    uint64_t evicted = 0;
+    uint64_t programs = 0;
+    uint64_t bytes = 0; ///< An estimate; see getWeight in the .cpp.
+  };
+
   explicit ProgramCache(CompileFunction compile) : compile(std::move(compile)) {}
 
   /// The program of exactly `module` (locations and value names aside), compiled
@@ -32,33 +49,58 @@ public:
   /// exactly this module or by one for several shapes.
   llvm::Expected<std::vector<HostArray>> run(mlir::ModuleOp module, llvm::ArrayRef<HostArray> inputs);
 
-  /// How often something was compiled.
-  unsigned getCompileCount() const { return compileCount; }
+  const Statistics &getStatistics() const { return statistics; }
 
   /// Workers of the sessions made from now on; 0 takes all CPUs.
   void setThreadCount(unsigned count);
 
+  /// The most bytes that programs take; one that is larger than that is kept
+  /// until the next is made.
+  void setMaxBytes(uint64_t bytes);
+
+  /// Where programs outlive the process; null for nowhere.
+  void setStore(std::unique_ptr<ProgramStore> newStore) { store = std::move(newStore); }
+
 private:
   using ProgramRef = std::shared_ptr<CompiledProgram>;
 
-  /// A template and its program, which is null if it could not be compiled.
-  struct Generalization {
-    std::unique_ptr<FragmentTemplate> fragment;
+  /// A program and what decides whether it stays.
+  struct Kept {
     ProgramRef program;
+    uint64_t bytes = 0;
+    uint64_t lastUse = 0;
   };
-  /// The fragments of one skeleton: the first met, and templates for the others.
+  /// The fragments of one skeleton: those that no program served, and a program
+  /// for all of them, if there is one.
   struct Family {
-    mlir::OwningOpRef<mlir::ModuleOp> first;
-    std::vector<Generalization> generalizations;
+    llvm::SmallVector<mlir::OwningOpRef<mlir::ModuleOp>, 2> samples;
+    std::unique_ptr<FragmentTemplate> shared;
+    Kept general;
+    uint64_t lastUse = 0;
   };
+  /// Fragments that more samples do not bring together have nothing in common.
+  static constexpr unsigned maximumSamples = 8;
+  static constexpr unsigned maximumFamilies = 4096;
 
-  llvm::Expected<ProgramRef> compileNew(mlir::ModuleOp module);
-  const Generalization *findGeneralization(mlir::ModuleOp module);
+  /// From the store, or compiled. `module` is changed.
+  llvm::Expected<Kept> make(mlir::ModuleOp module);
+  llvm::Expected<Kept> compileNew(mlir::ModuleOp module, llvm::StringRef storedName);
+  void generalize(Family &family);
+  void compileGeneral(Family &family);
+  Family &getFamily(mlir::ModuleOp module);
+  ProgramRef findGeneral(mlir::ModuleOp module, llvm::SmallVectorImpl<HostArray> &inputs);
+  ProgramRef use(Kept &kept);
+  void add(Kept &place, Kept kept);
+  void drop(Kept &kept);
+  void evict(const Kept *spared);
 
   CompileFunction compile;
-  std::map<StructureKey, ProgramRef> programs;
+  std::unique_ptr<ProgramStore> store;
+  std::map<StructureKey, Kept> programs;
   std::map<StructureKey, Family> families;
-  unsigned compileCount = 0;
+  Statistics statistics;
+  uint64_t clock = 0;
+  uint64_t maxBytes = defaultMaxBytes;
   unsigned threadCount = 0;
 };
 

@@ -14,6 +14,9 @@ void claimEqual(const DimExpr &lhs, const DimExpr &rhs, OpStream &stream, const 
 } // namespace
 
 void recordEqualities(mlir::Operation *op, OpStream &stream, const SourceLocation &location) {
+  auto isStatic = [](mlir::Value value) { return llvm::cast<mlir::RankedTensorType>(value.getType()).hasStaticShape(); };
+  if (llvm::all_of(op->getOperands(), isStatic) && llvm::all_of(op->getResults(), isStatic))
+    return;
   if (auto reshape = llvm::dyn_cast<mlir::ferrule::ReshapeOp>(op)) {
     claimEqual(mlir::ferrule::getElementCount(reshape.getX()), mlir::ferrule::getElementCount(reshape.getResult()),
                stream, location);

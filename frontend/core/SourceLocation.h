@@ -8,9 +8,10 @@
 
 namespace ferrule::frontend {
 
-/// A line of the user's program; line 0 means that it is not known.
+/// A line of the user's program; line 0 means that it is not known. Every op and
+/// tensor has one, so it is two words: the name is one that is never freed.
 struct SourceLocation {
-  std::string file;
+  llvm::StringRef file;
   unsigned line = 0;
 
   /// Parses "dir/file.py:12". A text without a line number is a file name.

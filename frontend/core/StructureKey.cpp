@@ -1,9 +1,11 @@
 //===- StructureKey.cpp - When two fragments are the same -----------------===//
 
-#include "frontend/core/FragmentTemplate.h"
+#include "frontend/core/StructureKey.h"
 
 #include "ir/graph/FerruleDialect.h"
 #include "ir/graph/Shape.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace ferrule::frontend {
 namespace {

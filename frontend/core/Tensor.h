@@ -1,14 +1,16 @@
 //===- Tensor.h - What a user's tensor object refers to -------------------===//
 //
 // A tensor is concrete (its elements are in host memory), pending (its op is
-// recorded in dynamic mode and has not run), or traced (it stands for a value
-// of an entry under construction and has no elements).
+// recorded in dynamic mode and has not run), failed (what should have computed
+// it could not be compiled or run), or traced (it stands for a value of an entry
+// under construction and has no elements).
 //
 //===----------------------------------------------------------------------===//
 #ifndef FERRULE_FRONTEND_CORE_TENSOR_H
 #define FERRULE_FRONTEND_CORE_TENSOR_H
 
 #include "frontend/core/DataType.h"
+#include "frontend/core/Error.h"
 #include "frontend/core/HostBuffer.h"
 #include "frontend/core/Shape.h"
 #include "frontend/core/SourceLocation.h"
@@ -37,10 +39,14 @@ public:
 
   bool isConcrete() const { return buffer != nullptr; }
   bool isTraced() const { return traced; }
-  bool isPending() const { return !buffer && !traced; }
+  bool isPending() const { return !buffer && !traced && !failure; }
+  bool hasFailed() const { return failure != nullptr; }
 
   /// Row-major elements; null unless concrete.
   const std::shared_ptr<HostBuffer> &getBuffer() const { return buffer; }
+
+  /// Why there will be no elements; null unless failed.
+  const std::shared_ptr<const ErrorText> &getFailure() const { return failure; }
 
   uint64_t getStreamId() const { return streamId; }
   const void *getOpaqueValue() const { return value; }
@@ -49,10 +55,14 @@ public:
   /// stream, so that a later gradient can still go through it.
   void setBuffer(std::shared_ptr<HostBuffer> elements) { buffer = std::move(elements); }
 
+  /// Called by the recorder instead: whoever looks at the tensor gets this error.
+  void setFailure(std::shared_ptr<const ErrorText> reason) { failure = std::move(reason); }
+
 private:
   DataType dtype;
   Shape shape;
   std::shared_ptr<HostBuffer> buffer;
+  std::shared_ptr<const ErrorText> failure;
   uint64_t streamId = 0;
   bool traced = false;
   const void *value = nullptr;

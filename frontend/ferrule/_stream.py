@@ -1,6 +1,6 @@
 """The one door to the op stream: every op of the package is recorded by `apply`."""
 
-from . import _compiler, _recording
+from . import _compiler, _recording, program_cache  # noqa: F401  (sets where programs are kept)
 from .errors import CLASSES
 from .location import module_path, user_location
 
@@ -19,7 +19,7 @@ def apply(op, inputs, attrs=None):
     Broadcasting, dtype promotion and the check of shapes happen in the recorder; errors name the user's line and the
     module being called.
     """
-    return _compiler.apply(op, inputs, attrs or {}, user_location(), module_path())
+    return _compiler.apply(op, inputs, attrs, user_location(), module_path())
 
 
 def record_gradient(cost, cotangents, wrt, names=()):

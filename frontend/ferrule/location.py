@@ -16,33 +16,37 @@ _TESTS = os.path.join(_PACKAGE, "tests") + os.sep
 _NUMPY = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
 _LIBRARY = sysconfig.get_path("stdlib") + os.sep
 
-# A frame walk runs for every op, so that what it finds is kept: whether a code object is ours, and the text of a line.
+# A frame walk runs for every op, so that what it finds is kept, by the ids of code objects (their own hash is slow),
+# which stand in the values so that no id is used twice: whether the code is ours, and the text of an instruction's line.
 _inside = {}
 _texts = {}
 
 
 def is_internal(code):
     """Whether a code object belongs to this package (its tests do not), NumPy or the standard library."""
-    known = _inside.get(code)
+    known = _inside.get(id(code))
     if known is None:
         name = code.co_filename
         library = name.startswith(_LIBRARY) and "-packages" not in name
         own = name.startswith(_PACKAGE) and not name.startswith(_TESTS)
-        known = _inside[code] = own or library or name.startswith(_NUMPY)
-    return known
+        known = _inside[id(code)] = (own or library or name.startswith(_NUMPY), code)
+    return known[0]
 
 
 def user_location():
     """``"file.py:12"`` of the innermost frame outside the package, ``""`` when there is none."""
     frame = sys._getframe(1)
-    while frame is not None and is_internal(frame.f_code):
+    while frame is not None:
+        known = _inside.get(id(frame.f_code))
+        if not (known[0] if known is not None else is_internal(frame.f_code)):
+            break
         frame = frame.f_back
-    if frame is None:
+    else:
         return ""
-    key = frame.f_code, frame.f_lineno
+    key = id(frame.f_code), frame.f_lasti
     text = _texts.get(key)
     if text is None:
-        text = _texts[key] = f"{os.path.basename(key[0].co_filename)}:{key[1]}"
+        text = _texts[key] = f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
     return text
 
 

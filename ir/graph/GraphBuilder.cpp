@@ -134,7 +134,7 @@ FailureOr<Operation *> createOp(OpBuilder &builder, Location location, StringRef
   if (unsigned groups = getSegmentGroups(*info))
     all.set("operandSegmentSizes", builder.getDenseI32ArrayAttr(countSegments(operands, groups)));
 
-  OperationState state(location, name);
+  OperationState state(location, *info);
   for (Value operand : operands)
     if (operand)
       state.operands.push_back(operand);
@@ -145,8 +145,9 @@ FailureOr<Operation *> createOp(OpBuilder &builder, Location location, StringRef
   DictionaryAttr dictionary = all.getDictionary(builder.getContext());
 
   // The type rule reads attributes as the op's properties, which exist only once they are built.
-  auto storage = std::make_unique<char[]>(info->getOpPropertyByteSize());
-  OpaqueProperties properties(info->getOpPropertyByteSize() ? storage.get() : nullptr);
+  using Word = std::max_align_t;
+  SmallVector<Word, 8> storage((info->getOpPropertyByteSize() + sizeof(Word) - 1) / sizeof(Word));
+  OpaqueProperties properties(storage.empty() ? nullptr : static_cast<void *>(storage.data()));
   if (properties) {
     info->initOpProperties(properties, OpaqueProperties(nullptr));
     if (failed(info->setOpPropertiesFromAttribute(*info, properties, dictionary, report))) {

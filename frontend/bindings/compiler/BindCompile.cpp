@@ -37,7 +37,33 @@ Frontend &getFrontend() {
   return *frontend;
 }
 
+static void bindProgramCache(py::module_ &module) {
+  module.def(
+      "program_cache_statistics",
+      [] {
+        const ProgramCache::Statistics &statistics = getFrontend().getCache().getStatistics();
+        return py::dict(py::arg("compiled") = statistics.compiled, py::arg("found") = statistics.found,
+                        py::arg("evicted") = statistics.evicted, py::arg("programs") = statistics.programs,
+                        py::arg("bytes") = statistics.bytes);
+      },
+      "Programs of dynamic mode: how often one was compiled, found on disk, evicted; how many there are, and their "
+      "bytes.");
+  module.def(
+      "set_program_cache", [](uint64_t maxBytes) { getFrontend().getCache().setMaxBytes(maxBytes); },
+      py::arg("max_bytes"));
+  module.def(
+      "set_program_store",
+      [](std::string folder, const std::string &version, uint64_t maxBytes) {
+        getFrontend().getCache().setStore(
+            folder.empty() ? nullptr
+                           : std::make_unique<ProgramStore>(std::move(folder), version + getCompilerName(), maxBytes));
+      },
+      py::arg("folder"), py::arg("version") = "", py::arg("max_bytes") = 0,
+      "Where programs outlive the process; an empty folder for nowhere.");
+}
+
 void bindCompile(py::module_ &module) {
+  bindProgramCache(module);
   module.def("compile", compile, py::arg("entries"), py::arg("variables"),
              py::arg("targets") = std::vector<std::string>{"host"},
              py::arg("disabled_passes") = std::vector<std::string>(),

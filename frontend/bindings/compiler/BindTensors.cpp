@@ -3,6 +3,8 @@
 #include "frontend/bindings/compiler/Bindings.h"
 #include "frontend/core/Promotion.h"
 
+#include <unordered_map>
+
 namespace ferrule::frontend::python {
 namespace {
 
@@ -13,14 +15,34 @@ py::array readArray(const TensorRef &tensor, const char *request) {
   return toArray(*tensor);
 }
 
-py::list applyOp(const std::string &op, const py::sequence &inputs, const py::dict &attributes,
-                 const std::string &location, const std::string &modulePath) {
+/// A named line, parsed once for each string object: `ferrule.location` hands out
+/// the same one for the same line, and every op of a program has one.
+SourceLocation toLocation(const py::str &text) {
+  struct Known {
+    py::str text; // Keeps the address taken.
+    SourceLocation location;
+  };
+  static auto *known = new std::unordered_map<PyObject *, Known>;
+  constexpr size_t maxKnown = 1 << 16;
+  auto found = known->find(text.ptr());
+  if (found != known->end())
+    return found->second.location;
+  if (known->size() == maxKnown)
+    known->clear();
+  SourceLocation location = SourceLocation::parse(text.cast<std::string>());
+  known->try_emplace(text.ptr(), Known{text, location});
+  return location;
+}
+
+py::list applyOp(const std::string &op, const py::sequence &inputs, const py::object &attributes,
+                 const py::str &location, const std::string &modulePath) {
   OpCall call;
   call.op = op;
   for (py::handle input : inputs)
     call.operands.push_back(toOperand(input));
-  call.attributes = toAttributes(attributes);
-  call.location = SourceLocation::parse(location);
+  if (!attributes.is_none())
+    call.attributes = toAttributes(attributes);
+  call.location = toLocation(location);
   call.modulePath = modulePath;
   py::list results;
   for (TensorRef &result : unwrap(getFrontend().apply(call)))
@@ -127,7 +149,7 @@ void bindVariable(py::module_ &module) {
 void bindTensors(py::module_ &module) {
   bindTensor(module);
   bindVariable(module);
-  module.def("apply", applyOp, py::arg("op"), py::arg("inputs"), py::arg("attrs") = py::dict(),
+  module.def("apply", applyOp, py::arg("op"), py::arg("inputs"), py::arg("attrs") = py::none(),
              py::arg("location") = "", py::arg("module_path") = "", "Records one op and returns its results.");
   module.def("gradient", takeGradient, py::arg("cost"), py::arg("cotangents"), py::arg("wrt"), py::arg("location") = "",
              py::arg("module_path") = "", py::arg("names") = std::vector<std::string>(),
@@ -138,10 +160,10 @@ void bindTensors(py::module_ &module) {
   module.def("promote",
              [](py::object a, py::object b) { return getName(promoteTypes(toDataType(a), toDataType(b))).str(); });
 
-  module.def("flush", [] { check(getFrontend().getRecorder().flush()); });
+  module.def("flush", [] { getFrontend().getRecorder().flush(); });
   module.def("flush_every_op", [](bool enabled) { getFrontend().getRecorder().setFlushEveryOp(enabled); });
   module.def("pending_count", [] { return getFrontend().getRecorder().getPendingCount(); });
-  module.def("compile_count", [] { return getFrontend().getCache().getCompileCount(); });
+  module.def("compile_count", [] { return getFrontend().getCache().getStatistics().compiled; });
   module.def("set_threads", [](unsigned count) { getFrontend().getCache().setThreadCount(count); });
   module.def("gradient_scope_enter", [] { getFrontend().getRecorder().enterGradientScope(); });
   module.def("gradient_scope_exit", [] { getFrontend().getRecorder().exitGradientScope(); });

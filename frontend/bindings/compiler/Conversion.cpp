@@ -177,7 +177,9 @@ AttributeValue toAttributeValue(llvm::StringRef name, py::handle object) {
 Operand toOperand(py::handle object) {
   if (object.is_none())
     return Absent();
-  if (py::isinstance<Tensor>(object))
+  // No Python class derives from it.
+  static const PyTypeObject *tensorType = reinterpret_cast<PyTypeObject *>(py::type::of<Tensor>().release().ptr());
+  if (Py_TYPE(object.ptr()) == tensorType)
     return object.cast<TensorRef>();
   if (py::isinstance<DimExpr>(object))
     return object.cast<DimExpr>();

@@ -1,0 +1,49 @@
+//===- ProgramStore.h - Compiled fragments on disk ------------------------===//
+//
+// What dynamic mode compiled once need not be compiled by the next process. A
+// file holds one artifact and is named after the hash of everything that it was
+// made from. Files are written whole and renamed into place, so that processes
+// can share a folder; a damaged one is found by the loader, which verifies each
+// artifact, and written anew.
+//
+//===----------------------------------------------------------------------===//
+#ifndef FERRULE_FRONTEND_CORE_PROGRAMSTORE_H
+#define FERRULE_FRONTEND_CORE_PROGRAMSTORE_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ferrule::frontend {
+
+class ProgramStore {
+public:
+  /// `folder` is made when the first program is kept. `version` names the
+  /// compiler and the machine's CPU level: programs of another are not found.
+  ProgramStore(std::string folder, std::string version, uint64_t maxBytes)
+      : folder(std::move(folder)), version(std::move(version)), maxBytes(maxBytes) {}
+
+  /// The name under which the program of `module` is kept.
+  std::string getName(mlir::ModuleOp module) const;
+
+  /// The artifact called `name`, if it is there. It may be damaged.
+  std::optional<std::vector<uint8_t>> find(llvm::StringRef name) const;
+
+  /// Keeps an artifact. A disk that is full or not writable is no error: the
+  /// program runs from memory. Once in a while removes the files that were used
+  /// least recently, until the rest takes `maxBytes` at most.
+  void keep(llvm::StringRef name, llvm::ArrayRef<uint8_t> artifact);
+
+private:
+  void removeOldest() const;
+
+  std::string folder, version;
+  uint64_t maxBytes;
+  uint64_t bytesSinceSweep = UINT64_MAX; ///< The first file kept sweeps.
+};
+
+} // namespace ferrule::frontend
+
+#endif // FERRULE_FRONTEND_CORE_PROGRAMSTORE_H

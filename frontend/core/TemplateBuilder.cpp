@@ -1,0 +1,197 @@
+//===- TemplateBuilder.cpp - Writing what several fragments share ---------===//
+
+#include "frontend/core/TemplateBuilder.h"
+
+#include "frontend/core/Diagnostics.h"
+#include "frontend/core/GraphTypes.h"
+
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace ferrule::frontend {
+namespace {
+
+mlir::RankedTensorType getTensorType(mlir::Value value) { return llvm::cast<mlir::RankedTensorType>(value.getType()); }
+
+} // namespace
+
+TemplateBuilder::TemplateBuilder(llvm::ArrayRef<mlir::ModuleOp> fragments)
+    : builder(fragments.front()->getContext()), result(std::make_unique<FragmentTemplate>()) {
+  for (mlir::ModuleOp fragment : fragments)
+    functions.push_back(*fragment.getOps<mlir::func::FuncOp>().begin());
+  mlir::Location location = builder.getUnknownLoc();
+  result->module = mlir::ModuleOp::create(location);
+  builder.setInsertionPointToEnd(result->module->getBody());
+  function = mlir::func::FuncOp::create(builder, location, "main", builder.getFunctionType({}, {}));
+  builder.setInsertionPointToEnd(function.addEntryBlock());
+}
+
+std::unique_ptr<FragmentTemplate> TemplateBuilder::build() {
+  DiagnosticText discarded(builder.getContext());
+  if (!addArguments() || !addBody())
+    return nullptr;
+  addFreeInputs();
+  finish();
+  return std::move(result);
+}
+
+bool TemplateBuilder::addArguments() {
+  for (mlir::BlockArgument argument : functions.back().getArguments()) {
+    Shape shape;
+    for (unsigned axis = 0, rank = getTensorType(argument).getRank(); axis < rank; ++axis) {
+      SizeValues values;
+      for (mlir::func::FuncOp fragment : functions)
+        values.push_back(getTensorType(fragment.getArgument(argument.getArgNumber())).getDimSize(axis));
+      // Dims are at least 1: what is true of them need not be true of nothing.
+      if (llvm::is_contained(values, 0))
+        return false;
+      shape.push_back(llvm::all_equal(values) ? DimExpr(values.front()) : sizes.getDim(values));
+    }
+    mlir::Type type = mlir::ferrule::makeTensorType(getTensorType(argument).getElementType(), shape);
+    mapping.map(argument, getBody()->addArgument(type, argument.getLoc()));
+    result->argumentShapes.push_back(std::move(shape));
+  }
+  return true;
+}
+
+bool TemplateBuilder::addBody() {
+  llvm::SmallVector<mlir::Block::iterator, 4> places;
+  for (mlir::func::FuncOp fragment : functions)
+    places.push_back(fragment.getBody().front().begin());
+  mlir::Block::iterator end = functions.front().getBody().front().end();
+  for (unsigned place = 0; places.front() != end; ++place) {
+    Operations ops;
+    for (mlir::Block::iterator &next : places)
+      ops.push_back(&*next++);
+    if (!addOp(ops, place))
+      return false;
+  }
+  return true;
+}
+
+bool TemplateBuilder::addOp(const Operations &ops, unsigned place) {
+  mlir::Operation *last = ops.back();
+  // The ops in a region would have to be walked as well.
+  if (last->getNumRegions() != 0)
+    return false;
+  if (getScalarConstant(last) && !addScalar(ops, place))
+    return true;
+  mlir::Operation *clone = builder.clone(*last, mapping);
+  for (mlir::NamedAttribute attribute : last->getAttrs())
+    if (llvm::isa<mlir::ferrule::DimsAttr>(attribute.getValue()))
+      if (!addSizes(ops, attribute.getName(), clone, place))
+        return false;
+  return inferTypes(clone, ops);
+}
+
+bool TemplateBuilder::addSizes(const Operations &ops, mlir::StringAttr name, mlir::Operation *clone, unsigned place) {
+  Shape shape;
+  unsigned count = ops.back()->getAttrOfType<mlir::ferrule::DimsAttr>(name).getDims().size();
+  for (unsigned index = 0; index < count; ++index) {
+    SizeValues values;
+    for (mlir::Operation *op : ops)
+      values.push_back(*op->getAttrOfType<mlir::ferrule::DimsAttr>(name).getDims()[index].getConstant());
+    std::optional<DimExpr> size = sizes.matchOrAdd(values);
+    if (!size)
+      return false;
+    shape.push_back(*size);
+  }
+  clone->setAttr(name, toDimsAttribute(shape, builder.getContext()));
+  result->sizedAttributes.push_back({place, name, std::move(shape)});
+  return true;
+}
+
+/// Whether a scalar is the same everywhere; otherwise it becomes an input. That a
+/// divisor is a size would be a guess, and an input serves whatever it is.
+bool TemplateBuilder::addScalar(const Operations &ops, unsigned place) {
+  mlir::ferrule::ConstantOp last = getScalarConstant(ops.back());
+  bool isFixed = llvm::all_of(
+      ops, [&](mlir::Operation *op) { return getScalarConstant(op).getValue() == last.getValue(); });
+  result->scalars.push_back({place, isFixed ? last.getValue() : mlir::ElementsAttr()});
+  if (!isFixed)
+    mapping.map(last.getResult(), getBody()->addArgument(last.getType(), last.getLoc()));
+  return isFixed;
+}
+
+/// Infers the clone's result types anew, and checks that they are those of all
+/// fragments.
+bool TemplateBuilder::inferTypes(mlir::Operation *clone, const Operations &ops) {
+  auto rule = llvm::dyn_cast<mlir::InferTypeOpInterface>(clone);
+  if (!rule)
+    return clone->getNumResults() == 0;
+  mlir::SmallVector<mlir::Type> types;
+  if (mlir::failed(rule.inferReturnTypes(clone->getContext(), clone->getLoc(), clone->getOperands(),
+                                         clone->getAttrDictionary(), clone->getPropertiesStorage(),
+                                         clone->getRegions(), types)))
+    return false;
+  for (auto [index, type] : llvm::enumerate(types)) {
+    clone->getResult(index).setType(type);
+    for (auto [fragment, op] : llvm::enumerate(ops))
+      if (!describes(clone->getResult(index), op->getResult(index), fragment))
+        return false;
+  }
+  return true;
+}
+
+/// Whether the symbolic shape of `value` takes the sizes of `instance` when the
+/// dims have the values of fragment number `fragment`.
+bool TemplateBuilder::describes(mlir::Value value, mlir::Value instance, unsigned fragment) const {
+  return llvm::all_of(llvm::zip_equal(frontend::getShape(value), frontend::getShape(instance)), [&](auto pair) {
+    auto &[size, actual] = pair;
+    return sizes.evaluate(size, fragment) == actual.getConstant();
+  });
+}
+
+void TemplateBuilder::addFreeInputs() {
+  mlir::Type boolean = toElementType(DataType::Bool, builder.getContext());
+  for (const SizeMatcher::Dim &dim : sizes.getDims()) {
+    if (!dim.isFree)
+      continue;
+    getBody()->addArgument(mlir::ferrule::makeTensorType(boolean, {DimExpr::dim(dim.name), DimExpr(0)}),
+                           builder.getUnknownLoc());
+    result->freeDims.push_back(dim.name);
+  }
+}
+
+void TemplateBuilder::finish() {
+  mlir::Operation *returnOp = getBody()->getTerminator();
+  function.setFunctionType(builder.getFunctionType(getBody()->getArgumentTypes(), returnOp->getOperandTypes()));
+  auto name = [&](llvm::StringRef prefix, unsigned index) { return builder.getStringAttr(prefix + llvm::Twine(index)); };
+  for (unsigned index = 0; index < function.getNumArguments(); ++index)
+    function.setArgAttr(index, "ferrule.name", name("in.", index));
+  for (unsigned index = 0; index < function.getNumResults(); ++index)
+    function.setResultAttr(index, "ferrule.name", name("out.", index));
+  function->setAttr("ferrule.signature", builder.getStringAttr("{}"));
+  setUpperBounds();
+  DimConstraints constraints;
+  std::set<std::string> names;
+  for (const auto &[dim, bound] : result->upperBounds) {
+    constraints.declare(dim, {1, bound, 1});
+    names.insert(dim);
+  }
+  setDimAttributes(*result->module, constraints, names);
+}
+
+/// Powers of two, as far over what has been seen as the memory budget allows.
+void TemplateBuilder::setUpperBounds() {
+  constexpr int64_t maxGrowth = 256;
+  for (int64_t growth = maxGrowth; growth >= 1; growth /= 2) {
+    for (const SizeMatcher::Dim &dim : sizes.getDims())
+      result->upperBounds[dim.name] = growth * llvm::PowerOf2Ceil(*llvm::max_element(dim.values));
+    if (getPlannedBytes() <= memoryBudget)
+      return;
+  }
+}
+
+uint64_t TemplateBuilder::getPlannedBytes() {
+  auto bound = [&](const std::string &name) { return std::optional<int64_t>(result->upperBounds.at(name)); };
+  uint64_t total = 0;
+  for (mlir::Operation &op : *getBody())
+    for (mlir::Value value : op.getResults()) {
+      std::optional<int64_t> bytes = mlir::ferrule::getByteCount(getTensorType(value)).evaluate(bound);
+      total = llvm::SaturatingAdd(total, bytes ? uint64_t(std::max<int64_t>(0, *bytes)) : UINT64_MAX);
+    }
+  return total;
+}
+
+} // namespace ferrule::frontend

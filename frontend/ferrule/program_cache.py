@@ -1,0 +1,72 @@
+"""What dynamic mode and `jit.trace` have compiled is kept: in memory up to a limit, and in files for the next process.
+
+A file is named after a hash of the program, the compiler and the CPU level, so that it never has to be removed by hand;
+a damaged one is written anew. No result depends on it. The environment variable ``FERRULE_PROGRAM_CACHE`` holds another
+folder, or ``off``; without it the files stand in ``$XDG_CACHE_HOME/ferrule/programs`` (``~/.cache/ferrule/programs``).
+"""
+
+import os
+
+from . import _compiler
+
+__all__ = ["configure", "folder", "statistics"]
+
+MEMORY_BYTES = 1 << 30
+DISK_BYTES = 1 << 30
+
+_folder = None
+
+
+def configure(folder=..., memory_bytes=MEMORY_BYTES, disk_bytes=DISK_BYTES):
+    """Sets where programs are kept, and how many bytes of them.
+
+    Args:
+        folder: a folder of this user, made when the first program is written. None keeps no files; without it the
+            default folder is taken (see the module).
+        memory_bytes: what programs take in this process, an estimate of their code and values. The one used least
+            recently leaves first.
+        disk_bytes: what the files may take. Those used least recently are removed, when a process writes its first file
+            and from time to time later.
+    """
+    global _folder
+    if folder is ...:
+        folder = _default_folder()
+    for name, value in (("memory_bytes", memory_bytes), ("disk_bytes", disk_bytes)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise ValueError(f"program_cache.configure: {name} is {value!r}; allowed is an int that is not negative")
+    _folder = None if folder is None else os.path.abspath(os.fspath(folder))
+    _compiler.set_program_cache(memory_bytes)
+    _compiler.set_program_store(_folder or "", _compiler_build(), disk_bytes)
+
+
+def folder():
+    """The folder of the files, or None."""
+    return _folder
+
+
+def statistics():
+    """Counts since the process began: programs ``compiled``, ``found`` in a file and ``evicted`` from memory; and how
+    many ``programs`` of how many ``bytes`` are in memory now."""
+    return _compiler.program_cache_statistics()
+
+
+def _default_folder():
+    chosen = os.environ.get("FERRULE_PROGRAM_CACHE")
+    if chosen:
+        return None if chosen == "off" else chosen
+    base = os.environ.get("XDG_CACHE_HOME")
+    if not base or not os.path.isabs(base):
+        home = os.path.expanduser("~")
+        if not os.path.isabs(home):
+            return None  # no home, so no place that is this user's
+        base = os.path.join(home, ".cache")
+    return os.path.join(base, "ferrule", "programs")
+
+
+def _compiler_build():
+    """Tells one build of the compiler from another."""
+    status = os.stat(_compiler.__file__)
+    return f"{status.st_size}.{status.st_mtime_ns}, "
+
+
+configure()
