@@ -52,11 +52,8 @@ public:
   explicit Matching(const FragmentTemplate &fragment) : shared(fragment) {}
 
   bool run(mlir::func::FuncOp function) {
-    for (auto [argument, shape] : llvm::zip_equal(function.getArguments(), shared.argumentShapes))
-      for (auto [size, dim] :
-           llvm::zip_equal(llvm::cast<mlir::RankedTensorType>(argument.getType()).getShape(), shape))
-        if (!bind(dim, size))
-          return false;
+    if (!matchArguments(function))
+      return false;
     sized = shared.sizedAttributes.begin();
     scalar = shared.scalars.begin();
     unsigned place = 0;
@@ -73,6 +70,17 @@ public:
   }
 
 private:
+  /// A multiple of a dim may stand before the axis that tells the dim.
+  bool matchArguments(mlir::func::FuncOp function) {
+    for (bool areDims : {true, false})
+      for (auto [argument, shape] : llvm::zip_equal(function.getArguments(), shared.argumentShapes))
+        for (auto [actual, size] :
+             llvm::zip_equal(llvm::cast<mlir::RankedTensorType>(argument.getType()).getShape(), shape))
+          if (size.getDimName().has_value() == areDims && !bind(size, actual))
+            return false;
+    return true;
+  }
+
   bool matchOp(mlir::Operation *op, unsigned place) {
     for (; sized != shared.sizedAttributes.end() && sized->op == place; ++sized) {
       auto actual = op->getAttrOfType<mlir::ferrule::DimsAttr>(sized->name).getDims();

@@ -98,8 +98,8 @@ TEST_CASE_METHOD(TemplateTest, "an axis without elements gives no template") {
 
 TEST_CASE("the simplest expression that fits all fragments counts") {
   SizeMatcher sizes;
-  sizes.getDim({10, 15});
-  sizes.getDim({4, 7});
+  sizes.addDim({10, 15});
+  sizes.addDim({4, 7});
   auto match = [&](llvm::ArrayRef<int64_t> values) {
     std::optional<DimExpr> size = sizes.match(values);
     return size ? size->str() : "none";
@@ -123,7 +123,7 @@ TEST_CASE("the simplest expression that fits all fragments counts") {
 
 TEST_CASE("more fragments tell expressions apart") {
   SizeMatcher sizes;
-  sizes.getDim({3, 4, 8});
+  sizes.addDim({3, 4, 8});
   // Of the first two alone it would be d0 // 2.
   CHECK(sizes.match({1, 2, 6})->str() == "d0 - 2");
   CHECK(sizes.match({1, 2, 4})->str() == "d0 // 2");

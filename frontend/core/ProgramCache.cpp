@@ -91,15 +91,19 @@ llvm::Expected<std::shared_ptr<CompiledProgram>> ProgramCache::get(mlir::ModuleO
 // One program for several shapes
 //===----------------------------------------------------------------------===//
 
-/// Makes and compiles the template of what a family has seen.
+/// Makes and compiles the template of what a family has seen. Fragments that have
+/// nothing in common with the newest are forgotten, the oldest first.
 void ProgramCache::generalize(Family &family) {
   drop(family.general);
-  llvm::SmallVector<mlir::ModuleOp, 4> fragments;
-  for (mlir::OwningOpRef<mlir::ModuleOp> &sample : family.samples)
-    fragments.push_back(*sample);
-  family.shared = FragmentTemplate::create(fragments);
-  if (family.shared)
-    compileGeneral(family);
+  family.shared = nullptr;
+  for (; family.samples.size() > 1 && !family.shared; family.samples.erase(family.samples.begin())) {
+    llvm::SmallVector<mlir::ModuleOp, 4> fragments;
+    for (mlir::OwningOpRef<mlir::ModuleOp> &sample : family.samples)
+      fragments.push_back(*sample);
+    family.shared = FragmentTemplate::create(fragments);
+    if (family.shared)
+      return compileGeneral(family);
+  }
 }
 
 /// Compiles the template of a family; takes it away if it has no program.
@@ -111,6 +115,7 @@ void ProgramCache::compileGeneral(Family &family) {
     // Not the user's error: the fragment itself is compiled next, and speaks.
     llvm::consumeError(made.takeError());
     family.shared = nullptr;
+    ++family.failures;
     return;
   }
   made->bytes += getWeight(*family.samples.back(), 0);
@@ -149,9 +154,11 @@ ProgramCache::ProgramRef ProgramCache::findGeneral(mlir::ModuleOp module, llvm::
   };
   if (ProgramRef program = match())
     return program;
+  if (family.failures == maximumFailures)
+    return nullptr;
   // What the samples have in common was guessed wrong or is nothing.
   if (family.samples.size() == maximumSamples)
-    return nullptr;
+    family.samples.erase(family.samples.begin());
   family.samples.push_back(module.clone());
   if (family.samples.size() == 1)
     return nullptr;

@@ -70,16 +70,17 @@ private:
     uint64_t bytes = 0;
     uint64_t lastUse = 0;
   };
-  /// The fragments of one skeleton: those that no program served, and a program
-  /// for all of them, if there is one.
+  /// The fragments of one skeleton: the last ones that no program served, and a
+  /// program for all of them, if there is one.
   struct Family {
     llvm::SmallVector<mlir::OwningOpRef<mlir::ModuleOp>, 2> samples;
     std::unique_ptr<FragmentTemplate> shared;
     Kept general;
     uint64_t lastUse = 0;
+    unsigned failures = 0; ///< Templates that the compiler refused.
   };
-  /// Fragments that more samples do not bring together have nothing in common.
   static constexpr unsigned maximumSamples = 8;
+  static constexpr unsigned maximumFailures = 4;
   static constexpr unsigned maximumFamilies = 4096;
 
   /// From the store, or compiled. `module` is changed.

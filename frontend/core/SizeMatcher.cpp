@@ -66,17 +66,22 @@ SizeValues combine(Values left, Values right, llvm::function_ref<int64_t(int64_t
 } // namespace
 
 DimExpr SizeMatcher::addDim(Values values, bool isFree) {
-  for (const Dim &dim : dims)
-    if (Values(dim.values) == values)
-      return DimExpr::dim(dim.name);
   dims.push_back({"d" + std::to_string(dims.size()), SizeValues(values), isFree});
   return DimExpr::dim(dims.back().name);
 }
 
-std::optional<DimExpr> SizeMatcher::matchOneDim(Values values) const {
+std::optional<DimExpr> SizeMatcher::matchMultiple(Values values) const {
+  if (isConstant(values))
+    return DimExpr(values.front());
   for (const Dim &dim : dims)
     if (std::optional<int64_t> factor = getFactor(values, dim.values))
       return DimExpr::dim(dim.name) * *factor;
+  return std::nullopt;
+}
+
+std::optional<DimExpr> SizeMatcher::matchOneDim(Values values) const {
+  if (std::optional<DimExpr> size = matchMultiple(values))
+    return size;
   for (const Dim &dim : dims)
     if (auto line = getLine(values, dim.values); line && line->first == 1 && std::abs(line->second) == 1)
       return DimExpr::dim(dim.name) + line->second;

@@ -32,8 +32,11 @@ public:
     bool isFree = false;
   };
 
-  /// The dim that has `values`; a new one where there is none.
-  DimExpr getDim(llvm::ArrayRef<int64_t> values) { return addDim(values, /*isFree=*/false); }
+  /// A new dim.
+  DimExpr addDim(llvm::ArrayRef<int64_t> values, bool isFree = false);
+
+  /// A constant or a multiple of a dim so far that has `values`.
+  std::optional<DimExpr> matchMultiple(llvm::ArrayRef<int64_t> values) const;
 
   /// An expression over the dims so far that has `values`.
   std::optional<DimExpr> match(llvm::ArrayRef<int64_t> values) const;
@@ -49,7 +52,6 @@ public:
   std::optional<int64_t> evaluate(const DimExpr &size, unsigned fragment) const;
 
 private:
-  DimExpr addDim(llvm::ArrayRef<int64_t> values, bool isFree);
   std::optional<DimExpr> matchOneDim(llvm::ArrayRef<int64_t> values) const;
   std::optional<DimExpr> matchTwoDims(llvm::ArrayRef<int64_t> values) const;
 

@@ -36,22 +36,41 @@ std::unique_ptr<FragmentTemplate> TemplateBuilder::build() {
 }
 
 bool TemplateBuilder::addArguments() {
-  for (mlir::BlockArgument argument : functions.back().getArguments()) {
-    Shape shape;
+  // Dims are at least 1: what is true of them need not be true of nothing.
+  std::set<SizeValues> different;
+  for (mlir::BlockArgument argument : functions.back().getArguments())
     for (unsigned axis = 0, rank = getTensorType(argument).getRank(); axis < rank; ++axis) {
-      SizeValues values;
-      for (mlir::func::FuncOp fragment : functions)
-        values.push_back(getTensorType(fragment.getArgument(argument.getArgNumber())).getDimSize(axis));
-      // Dims are at least 1: what is true of them need not be true of nothing.
+      SizeValues values = getArgumentSizes(argument, axis);
       if (llvm::is_contained(values, 0))
         return false;
-      shape.push_back(llvm::all_equal(values) ? DimExpr(values.front()) : sizes.getDim(values));
+      if (!llvm::all_equal(values))
+        different.insert(std::move(values));
     }
+  addDims(different);
+  for (mlir::BlockArgument argument : functions.back().getArguments()) {
+    Shape shape;
+    for (unsigned axis = 0, rank = getTensorType(argument).getRank(); axis < rank; ++axis)
+      shape.push_back(*sizes.matchMultiple(getArgumentSizes(argument, axis)));
     mlir::Type type = mlir::ferrule::makeTensorType(getTensorType(argument).getElementType(), shape);
     mapping.map(argument, getBody()->addArgument(type, argument.getLoc()));
     result->argumentShapes.push_back(std::move(shape));
   }
   return true;
+}
+
+SizeValues TemplateBuilder::getArgumentSizes(mlir::BlockArgument argument, unsigned axis) {
+  SizeValues values;
+  for (mlir::func::FuncOp fragment : functions)
+    values.push_back(getTensorType(fragment.getArgument(argument.getArgNumber())).getDimSize(axis));
+  return values;
+}
+
+/// Dims of which all `different` sizes are multiples: labels [2 * n] beside data
+/// [2, n, 16] have the dim n. The smaller come first, so a multiple finds its dim.
+void TemplateBuilder::addDims(const std::set<SizeValues> &different) {
+  for (const SizeValues &values : different)
+    if (!sizes.matchMultiple(values))
+      sizes.addDim(values);
 }
 
 bool TemplateBuilder::addBody() {

@@ -32,6 +32,8 @@ private:
   using Operations = llvm::SmallVector<mlir::Operation *, 4>;
 
   bool addArguments();
+  SizeValues getArgumentSizes(mlir::BlockArgument argument, unsigned axis);
+  void addDims(const std::set<SizeValues> &different);
   bool addBody();
   bool addOp(const Operations &ops, unsigned place);
   bool addSizes(const Operations &ops, mlir::StringAttr name, mlir::Operation *clone, unsigned place);
