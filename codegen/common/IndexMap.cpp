@@ -48,7 +48,7 @@ ElementIndex mlir::ferrule::mapThroughView(Operation *view, const ElementIndex &
   auto slice = cast<SliceOp>(view);
   for (auto [axis, position] : llvm::enumerate(index)) {
     AffineIndex scaled;
-    scaled.offset = DimExpr(slice.getStarts()[axis]);
+    scaled.offset = slice.getStarts().getDims()[axis];
     scaled.addScaled(position, DimExpr(slice.getSteps()[axis]));
     source.push_back(scaled);
   }

@@ -43,7 +43,10 @@ mlir::ferrule::ConstantOp getScalarConstant(mlir::Operation *op) {
 }
 
 std::unique_ptr<FragmentTemplate> FragmentTemplate::create(llvm::ArrayRef<mlir::ModuleOp> fragments) {
-  return TemplateBuilder(fragments).build();
+  for (auto factors : {TemplateBuilder::Factors::Ignore, TemplateBuilder::Factors::Split})
+    if (std::unique_ptr<FragmentTemplate> result = TemplateBuilder(fragments, factors).build())
+      return result;
+  return nullptr;
 }
 
 /// Walks a fragment beside the lists of its template.
@@ -107,10 +110,21 @@ private:
       auto found = values.find(name);
       return found == values.end() ? std::nullopt : std::optional<int64_t>(found->second);
     });
-    if (value)
-      return *value == actual;
-    std::optional<std::string> freeDim = (size + 1).getDimName();
-    return freeDim && bindDim(*freeDim, actual + 1);
+    return value ? *value == actual : solve(size, actual);
+  }
+
+  /// Binds the one dim of a linear size, such as a multiple of a free dim.
+  bool solve(const DimExpr &size, int64_t actual) {
+    std::set<std::string> names;
+    size.collectDims(names);
+    if (names.size() != 1)
+      return false;
+    auto evaluateAt = [&](int64_t value) { return size.evaluate([&](const std::string &) { return std::optional(value); }); };
+    std::optional<int64_t> offset = evaluateAt(0), next = evaluateAt(1);
+    if (!offset || !next || *next <= *offset)
+      return false;
+    int64_t value = (actual - *offset) / (*next - *offset);
+    return evaluateAt(value) == actual && bindDim(*names.begin(), value);
   }
 
   bool bindDim(const std::string &dim, int64_t value) {

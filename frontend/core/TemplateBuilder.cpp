@@ -8,6 +8,8 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <numeric>
+
 namespace ferrule::frontend {
 namespace {
 
@@ -15,8 +17,8 @@ mlir::RankedTensorType getTensorType(mlir::Value value) { return llvm::cast<mlir
 
 } // namespace
 
-TemplateBuilder::TemplateBuilder(llvm::ArrayRef<mlir::ModuleOp> fragments)
-    : builder(fragments.front()->getContext()), result(std::make_unique<FragmentTemplate>()) {
+TemplateBuilder::TemplateBuilder(llvm::ArrayRef<mlir::ModuleOp> fragments, Factors factors)
+    : builder(fragments.front()->getContext()), result(std::make_unique<FragmentTemplate>()), factors(factors) {
   for (mlir::ModuleOp fragment : fragments)
     functions.push_back(*fragment.getOps<mlir::func::FuncOp>().begin());
   mlir::Location location = builder.getUnknownLoc();
@@ -68,9 +70,21 @@ SizeValues TemplateBuilder::getArgumentSizes(mlir::BlockArgument argument, unsig
 /// Dims of which all `different` sizes are multiples: labels [2 * n] beside data
 /// [2, n, 16] have the dim n. The smaller come first, so a multiple finds its dim.
 void TemplateBuilder::addDims(const std::set<SizeValues> &different) {
-  for (const SizeValues &values : different)
-    if (!sizes.matchMultiple(values))
+  for (const SizeValues &values : different) {
+    if (sizes.matchMultiple(values))
+      continue;
+    int64_t factor = 0;
+    for (int64_t value : values)
+      factor = std::gcd(factor, value);
+    if (factors == Factors::Ignore || factor == 1) {
       sizes.addDim(values);
+      continue;
+    }
+    SizeValues parts;
+    for (int64_t value : values)
+      parts.push_back(value / factor);
+    sizes.addDim(parts, /*isFree=*/true);
+  }
 }
 
 bool TemplateBuilder::addBody() {

@@ -22,7 +22,12 @@ public:
   /// dims, unless the fragments themselves need more.
   static constexpr uint64_t memoryBudget = uint64_t(256) << 20;
 
-  explicit TemplateBuilder(llvm::ArrayRef<mlir::ModuleOp> fragments);
+  /// How a size of an input becomes a dim: as it is, or as a multiple of a free
+  /// dim where the fragments' sizes have a common factor (of which a half can be
+  /// taken that the type rules know to be one).
+  enum class Factors { Ignore, Split };
+
+  TemplateBuilder(llvm::ArrayRef<mlir::ModuleOp> fragments, Factors factors);
 
   /// Null if there is no template.
   std::unique_ptr<FragmentTemplate> build();
@@ -53,6 +58,7 @@ private:
   mlir::IRMapping mapping; ///< From the last fragment's values.
   std::unique_ptr<FragmentTemplate> result;
   SizeMatcher sizes;
+  Factors factors;
 };
 
 } // namespace ferrule::frontend

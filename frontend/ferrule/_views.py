@@ -75,7 +75,7 @@ class Slice:
 
     def key(self):
         """What tells it from other steps."""
-        return ("slice", tuple(self.starts), tuple(self.stops), tuple(self.steps))
+        return ("slice", tuple(map(str, self.starts)), tuple(map(str, self.stops)), tuple(self.steps))
 
     def read(self, handle):
         """The view of the value ``handle``."""

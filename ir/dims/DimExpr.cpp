@@ -285,7 +285,12 @@ DimExpr DimExpr::floorDiv(const DimExpr &a, const DimExpr &b) {
   return DimAlgebra::floorDivide(a, b);
 }
 
-DimExpr DimExpr::ceilDiv(const DimExpr &a, const DimExpr &b) { return DimExpr(0) - floorDiv(DimExpr(0) - a, b); }
+DimExpr DimExpr::ceilDiv(const DimExpr &a, const DimExpr &b) {
+  // The form in which (2 * n) // 2 and the like are recognised.
+  if (b.getConstant().value_or(0) > 0)
+    return floorDiv(a + (b - 1), b);
+  return DimExpr(0) - floorDiv(DimExpr(0) - a, b);
+}
 
 DimExpr DimExpr::mod(const DimExpr &a, const DimExpr &b) {
   if (!a.valid || !b.valid || b == DimExpr(0))

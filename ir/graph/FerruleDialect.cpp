@@ -146,12 +146,9 @@ void DimsAttr::print(AsmPrinter &printer) const {
 }
 
 LogicalResult DimsAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, ArrayRef<DimExpr> dims) {
-  for (const DimExpr &dim : dims) {
+  for (const DimExpr &dim : dims)
     if (!dim.isValid())
       return emitError() << "a size divides by zero or leaves 64 bits";
-    if (std::optional<int64_t> size = dim.getConstant(); size && *size < 0)
-      return emitError() << "a size is negative: " << *size;
-  }
   return success();
 }
 
@@ -161,6 +158,8 @@ LogicalResult DimsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
     return emitError() << "#ferrule.dims has " << getDims().size() << " sizes for a tensor of rank " << shape.size();
   for (auto [axis, size] : llvm::enumerate(shape)) {
     std::optional<int64_t> constant = getDims()[axis].getConstant();
+    if (constant.value_or(0) < 0)
+      return emitError() << "a size is negative: " << *constant;
     if (constant.value_or(ShapedType::kDynamic) != size)
       return emitError() << "axis " << axis << " of the tensor is "
                          << (ShapedType::isDynamic(size) ? std::string("?") : std::to_string(size))

@@ -64,8 +64,9 @@ Value GraphBuilder::broadcastTo(Value x, ArrayRef<DimExpr> dims) {
   return create<BroadcastToOp>(x, DimsAttr::get(x.getContext(), dims));
 }
 
-Value GraphBuilder::slice(Value x, ArrayRef<int64_t> starts, ArrayRef<int64_t> stops, ArrayRef<int64_t> steps) {
-  return create<SliceOp>(x, starts, stops, steps);
+Value GraphBuilder::slice(Value x, ArrayRef<DimExpr> starts, ArrayRef<DimExpr> stops, ArrayRef<int64_t> steps) {
+  MLIRContext *context = x.getContext();
+  return create<SliceOp>(x, DimsAttr::get(context, starts), DimsAttr::get(context, stops), steps);
 }
 
 Value GraphBuilder::concat(ValueRange xs, int64_t axis) {

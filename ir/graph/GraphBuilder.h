@@ -53,7 +53,7 @@ public:
   Value reshape(Value x, ArrayRef<DimExpr> dims);
   Value transpose(Value x, ArrayRef<int64_t> pattern);
   Value broadcastTo(Value x, ArrayRef<DimExpr> dims);
-  Value slice(Value x, ArrayRef<int64_t> starts, ArrayRef<int64_t> stops, ArrayRef<int64_t> steps);
+  Value slice(Value x, ArrayRef<DimExpr> starts, ArrayRef<DimExpr> stops, ArrayRef<int64_t> steps);
   Value concat(ValueRange xs, int64_t axis);
 
   // Reductions.

@@ -219,17 +219,16 @@ LogicalResult ScatterOp::buildGradient(GraphBuilder &b, ValueRange cotangents, M
 LogicalResult UpdateSliceOp::buildGradient(GraphBuilder &b, ValueRange cotangents, MutableArrayRef<Value> gradients) {
   Value g = cotangents[0];
   gradients[0] = b.create<UpdateSliceOp>(g, b.like(getV(), 0.0), getOffsetsAttr(), getStepsAttr());
-  SmallVector<int64_t> starts, stops;
-  for (auto [axis, size] : llvm::enumerate(getDims(getV()))) {
-    std::optional<int64_t> first = getOffsets().getDims()[axis].getConstant(), count = size.getConstant();
-    bool whole = size == getDims(getX())[axis] && first == 0 && getSteps()[axis] == 1;
-    if (!first || (!count && !whole))
-      return emitOpError("has no gradient for symbolic bounds of a part of axis ") << axis << " of " << describe(getX());
-    starts.push_back(*first);
+  ArrayRef<DimExpr> starts = getOffsets().getDims();
+  Dims stops;
+  for (auto [axis, count] : llvm::enumerate(getDims(getV()))) {
     int64_t step = getSteps()[axis];
-    stops.push_back(!count          ? std::numeric_limits<int64_t>::max()
-                    : *count == 0   ? *first
-                                    : *first + (*count - 1) * step + (step > 0 ? 1 : -1));
+    // One step behind the last element, as far as the axis is known to reach there.
+    DimExpr stop = starts[axis] + count * step;
+    if (count.isConstant() && starts[axis].isConstant() && count != DimExpr(0))
+      stop = stop - (step > 0 ? step - 1 : step + 1);
+    bool isWhole = count == getDims(getX())[axis] && starts[axis] == DimExpr(0) && step == 1;
+    stops.push_back(isWhole ? DimExpr(std::numeric_limits<int64_t>::max()) : stop);
   }
   gradients[1] = b.slice(g, starts, stops, getSteps());
   return success();

@@ -84,7 +84,7 @@ Attribute parseAttribute(llvm::StringRef name, const llvm::json::Value &value, M
   SmallVector<int64_t> numbers;
   for (const llvm::json::Value &number : *value.getAsArray())
     numbers.push_back(*number.getAsInteger());
-  if (name.ends_with("shape") || name == "offsets" || name == "k" || name == "size")
+  if (name.ends_with("shape") || llvm::is_contained({"offsets", "starts", "stops", "k", "size"}, name))
     return DimsAttr::get(context, Dims(numbers.begin(), numbers.end()));
   return b.getDenseI64ArrayAttr(numbers);
 }

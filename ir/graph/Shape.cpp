@@ -86,8 +86,8 @@ LogicalResult BroadcastToOp::buildGradient(GraphBuilder &b, ValueRange cotangent
 // slice
 //===------------------------------------------------------------------------------------------------------------===//
 
-/// The number of elements that a slice takes from one axis; invalid if its bounds are not normalised.
-static DimExpr countSlice(const DimExpr &size, int64_t start, int64_t stop, int64_t step) {
+/// As countSlice, for constant bounds.
+static DimExpr countFixedSlice(const DimExpr &size, int64_t start, int64_t stop, int64_t step) {
   std::optional<int64_t> n = size.getConstant();
   if (!n) {
     if (step < 1 || start < 0 || stop < start)
@@ -101,9 +101,18 @@ static DimExpr countSlice(const DimExpr &size, int64_t start, int64_t stop, int6
     bool normal = 0 <= start && start <= *n && start <= end && end <= *n;
     return normal ? DimExpr::ceilDiv(end - start, step) : DimExpr::invalid();
   }
-  bool normal = step < 0 && step != std::numeric_limits<int64_t>::min() && 0 <= start && start < *n && -1 <= stop &&
-                stop <= start;
+  bool normal = 0 <= start && start < *n && -1 <= stop && stop <= start;
   return normal ? DimExpr::ceilDiv(start - stop, -step) : DimExpr::invalid();
+}
+
+/// The number of elements that a slice takes from one axis; invalid if its bounds are not normalised.
+static DimExpr countSlice(const DimExpr &size, const DimExpr &start, const DimExpr &stop, int64_t step) {
+  if (step == 0 || step == std::numeric_limits<int64_t>::min())
+    return DimExpr::invalid();
+  if (start.isConstant() && stop.isConstant())
+    return countFixedSlice(size, *start.getConstant(), *stop.getConstant(), step);
+  DimExpr end = stop == DimExpr(kEnd) ? size : stop;
+  return step > 0 ? DimExpr::ceilDiv(end - start, step) : DimExpr::ceilDiv(start - end, -step);
 }
 
 LogicalResult SliceOp::inferTypes(MaybeLocation location, Adaptor adaptor, InferredTypes &types) {
@@ -112,7 +121,8 @@ LogicalResult SliceOp::inferTypes(MaybeLocation location, Adaptor adaptor, Infer
       failed(checkPresent(location, "slice", "stops", adaptor.getStopsAttr())) ||
       failed(checkPresent(location, "slice", "steps", adaptor.getStepsAttr())))
     return failure();
-  ArrayRef<int64_t> starts = adaptor.getStarts(), stops = adaptor.getStops(), steps = adaptor.getSteps();
+  ArrayRef<DimExpr> starts = adaptor.getStarts().getDims(), stops = adaptor.getStops().getDims();
+  ArrayRef<int64_t> steps = adaptor.getSteps();
   Dims dims = getDims(x), result;
   if (starts.size() != dims.size() || stops.size() != dims.size() || steps.size() != dims.size())
     return failInference(location, "slice",
@@ -123,7 +133,7 @@ LogicalResult SliceOp::inferTypes(MaybeLocation location, Adaptor adaptor, Infer
     if (!result.back().isValid())
       return failInference(location, "slice",
                            "axis " + Twine(axis) + " of " + describe(x) + " cannot be taken from " +
-                               Twine(starts[axis]) + " to " + Twine(stops[axis]) + " by " + Twine(steps[axis]));
+                               starts[axis].str() + " to " + stops[axis].str() + " by " + Twine(steps[axis]));
   }
   return addType(location, "slice", getElementType(x), result, types);
 }
@@ -145,23 +155,27 @@ static Value padAxis(GraphBuilder &b, Value x, int64_t axis, const DimExpr &befo
 }
 
 /// Slices one axis to [start, stop) by step and leaves the others whole.
-static Value sliceAxis(GraphBuilder &b, Value x, int64_t axis, int64_t start, int64_t stop, int64_t step) {
+static Value sliceAxis(GraphBuilder &b, Value x, int64_t axis, const DimExpr &start, const DimExpr &stop,
+                       int64_t step) {
   size_t rank = getDims(x).size();
-  SmallVector<int64_t> starts(rank, 0), stops(rank, kEnd), steps(rank, 1);
+  Dims starts(rank, DimExpr(0)), stops(rank, DimExpr(kEnd));
+  SmallVector<int64_t> steps(rank, 1);
   starts[axis] = start;
   stops[axis] = stop;
   steps[axis] = step;
   return b.slice(x, starts, stops, steps);
 }
 
-/// `x` with step - 1 zeros between neighbours along a static axis.
+/// `x` with step - 1 zeros between neighbours along an axis.
 static Value dilateAxis(GraphBuilder &b, Value x, int64_t axis, int64_t step) {
   Dims dims = getDims(x), apart = dims;
-  int64_t count = *dims[axis].getConstant();
+  DimExpr count = dims[axis];
   apart.insert(apart.begin() + axis + 1, DimExpr(1));
   Value spread = padAxis(b, b.reshape(x, apart), axis + 1, 0, step - 1);
   dims[axis] = count * step;
-  return sliceAxis(b, b.reshape(spread, dims), axis, 0, (count - 1) * step + 1, 1);
+  DimExpr last = (count - 1) * step + 1;
+  // Of nothing, nothing is cut off.
+  return sliceAxis(b, b.reshape(spread, dims), axis, 0, count.isConstant() ? last : DimExpr::max(last, 0), 1);
 }
 
 /// The transpose of a slice puts g back where it came from, with zeros elsewhere, axis by axis.
@@ -169,7 +183,8 @@ LogicalResult SliceOp::buildGradient(GraphBuilder &b, ValueRange cotangents, Mut
   Dims from = getDims(getX());
   Value g = cotangents[0];
   for (auto [axis, size] : llvm::enumerate(from)) {
-    int64_t start = getStarts()[axis], step = getSteps()[axis];
+    DimExpr start = getStarts().getDims()[axis];
+    int64_t step = getSteps()[axis];
     DimExpr count = getDims(g)[axis];
     if (count == size && step == 1)
       continue;
@@ -177,12 +192,10 @@ LogicalResult SliceOp::buildGradient(GraphBuilder &b, ValueRange cotangents, Mut
       gradients[0] = b.like(getX(), 0.0);
       return success();
     }
-    if (!count.isConstant() && step != 1)
-      return emitOpError("has no gradient for a step on the symbolic axis ") << axis << " of " << describe(getX());
     if (step < 0) {
       // Reverse, so that the elements ascend; the first one is then the last taken.
-      g = sliceAxis(b, g, axis, *count.getConstant() - 1, -1, -1);
-      start += (*count.getConstant() - 1) * step;
+      g = sliceAxis(b, g, axis, count - 1, -1, -1);
+      start = start + (count - 1) * step;
       step = -step;
     }
     if (step != 1)
@@ -223,12 +236,8 @@ LogicalResult ConcatOp::buildGradient(GraphBuilder &b, ValueRange cotangents, Mu
   DimExpr offset(0);
   for (auto [index, x] : llvm::enumerate(getXs())) {
     DimExpr end = offset + getDims(x)[axis];
-    bool isLast = index + 1 == getXs().size();
-    if (!offset.isConstant() || (!end.isConstant() && !isLast))
-      return emitOpError("has no gradient for the symbolic size of operand ")
-             << index << " along axis " << axis << ": " << describe(x);
     if (isFloat(x))
-      gradients[index] = sliceAxis(b, cotangents[0], axis, *offset.getConstant(), end.getConstant().value_or(kEnd), 1);
+      gradients[index] = sliceAxis(b, cotangents[0], axis, offset, end, 1);
     offset = end;
   }
   return success();

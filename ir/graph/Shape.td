@@ -33,12 +33,12 @@ def Ferrule_BroadcastToOp : Ferrule_ShapeOp<"broadcast_to", Gradient<"Custom">> 
 def Ferrule_SliceOp : Ferrule_ShapeOp<"slice", Gradient<"Custom">> {
   let summary = "Elements starts, starts + steps, ... before stops, on each axis";
   let description = [{
-    Bounds are normalised: on a static axis of size n, 0 <= start <= n and start <= stop <= n for a positive step;
-    0 <= start < n and -1 <= stop <= start for a negative one. stop = 9223372036854775807 means the end of the axis. A
-    symbolic axis allows positive steps; its result size is an expression.
+    Bounds are normalised: on an axis of size n, 0 <= start <= n and start <= stop <= n for a positive step;
+    0 <= start < n and -1 <= stop <= start for a negative one. stop = 9223372036854775807 means the end of the axis.
+    Constant bounds of a static axis are checked; constant bounds of a symbolic axis need a positive step and are cut to
+    the axis. A symbolic bound is not checked: whoever makes the op has it from a check, or cuts it with min and max.
   }];
-  let arguments = (ins Ferrule_Tensor:$x, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$stops,
-                       DenseI64ArrayAttr:$steps);
+  let arguments = (ins Ferrule_Tensor:$x, Ferrule_DimsAttr:$starts, Ferrule_DimsAttr:$stops, DenseI64ArrayAttr:$steps);
 }
 def Ferrule_ConcatOp : Ferrule_ShapeOp<"concat", Gradient<"Custom">> {
   let summary = "Tensors one after the other along an axis";

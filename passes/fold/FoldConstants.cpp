@@ -65,8 +65,10 @@ std::optional<ConstantTensor> moveElements(Operation *op, const ConstantTensor &
   }
   if (auto slice = dyn_cast<SliceOp>(op)) {
     int64_t offset = 0;
-    for (auto [axis, start] : llvm::enumerate(slice.getStarts())) {
-      offset += start * strides[axis];
+    for (auto [axis, start] : llvm::enumerate(slice.getStarts().getDims())) {
+      if (!start.isConstant())
+        return std::nullopt;
+      offset += *start.getConstant() * strides[axis];
       strides[axis] *= slice.getSteps()[axis];
     }
     return gather(x, type, offset, strides);

@@ -20,7 +20,7 @@ func.func @scalars() -> tensor<?xf32, #ferrule.dims<[batch]>> {
 func.func @moves() -> tensor<2x2xi32> {
   %x = ferrule.constant {value = dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi32>} : () -> tensor<2x3xi32>
   %t = ferrule.transpose %x {pattern = array<i64: 1, 0>} : (tensor<2x3xi32>) -> tensor<3x2xi32>
-  %s = ferrule.slice %t {starts = array<i64: 2, 0>, stops = array<i64: -1, 2>, steps = array<i64: -2, 1>} : (tensor<3x2xi32>) -> tensor<2x2xi32>
+  %s = ferrule.slice %t {starts = #ferrule.dims<[2, 0]>, stops = #ferrule.dims<[-1, 2]>, steps = array<i64: -2, 1>} : (tensor<3x2xi32>) -> tensor<2x2xi32>
   return %s : tensor<2x2xi32>
 }
 

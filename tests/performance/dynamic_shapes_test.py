@@ -34,6 +34,7 @@ def softmax(x):
 
 
 W = data(16, 16)
+TABLE = data(64, 16)
 
 
 @case
@@ -75,6 +76,50 @@ def concat_with_fixed(n):
 def pad_to_fixed(n):
     a = data(3, n)
     return F.concat([fer.tensor(a), F.zeros((3, 64 - n))], 1), np.pad(a, ((0, 0), (0, 64 - n)))
+
+
+@case
+def neighbours(n):
+    a = data(n, 4)
+    t = fer.tensor(a)
+    return t[1:] - t[:-1], a[1:] - a[:-1]
+
+
+@case
+def halves(n):
+    a = data(2 * n, 4)
+    t = fer.tensor(a)
+    return t[:n] + t[n:], a[:n] + a[n:]
+
+
+@case
+def last(n):
+    a = data(2, n, 4)
+    return fer.tensor(a)[:, n - 1] * 2, a[:, -1] * 2
+
+
+@case
+def backwards(n):
+    a = data(n, 4)
+    return fer.tensor(a)[::-1] * 2, a[::-1] * 2
+
+
+@case
+def every_second(n):
+    a = data(2 * n, 4)
+    return fer.tensor(a)[1::2] * 2, a[1::2] * 2
+
+
+@case
+def prefix_of_table(n):
+    a = data(2, n, 16)
+    return fer.tensor(a) + fer.tensor(TABLE)[:n], a + TABLE[:n]
+
+
+@case
+def position_in_fixed(n):
+    """The place that is read has nothing to do with a size of the input."""
+    return fer.tensor(TABLE)[n] * 2, TABLE[n] * 2
 
 
 @case
@@ -127,6 +172,13 @@ def outer(n):
 
 
 @case
+def split_fixed_axis(n):
+    a = data(n, 6)
+    x, y, z = F.split(fer.tensor(a), 3, axis=1)
+    return x + y * z, a[:, :2] + a[:, 2:4] * a[:, 4:]
+
+
+@case
 def two_lengths(n):
     a, b = data(n % 7 + 2, n, 4), data(n, 4)
     return F.sum(fer.tensor(a) + fer.tensor(b), axis=0), (a + b).sum(0)
@@ -150,6 +202,19 @@ def test_a_structure_compiles_twice(name):
         result, wanted = CASES[name](n)
         np.testing.assert_allclose(result.numpy(), wanted, rtol=2e-5, atol=2e-6, err_msg=f"length {n}")
     assert program_cache.statistics()["compiled"] - before <= 2 * fragments
+
+
+def test_steps_of_a_recurrence_share_a_program():
+    """Each step reads another position, and its result is looked at."""
+    before = program_cache.statistics()["compiled"]
+    for n in (5, 9, 17):
+        x = data(4, n, 16)
+        xs, h, wanted = fer.tensor(x), fer.tensor(np.zeros((4, 16), np.float32)), np.zeros((4, 16), np.float32)
+        for t in range(n):
+            h = F.tanh(F.matmul(xs[:, t], fer.tensor(W)) + F.matmul(h, fer.tensor(W)))
+            wanted = np.tanh(x[:, t] @ W + wanted @ W)
+            np.testing.assert_allclose(h.numpy(), wanted, rtol=1e-4, atol=1e-5)
+    assert program_cache.statistics()["compiled"] - before <= 2
 
 
 class Tagger(M.Module):
@@ -194,7 +259,7 @@ def test_training_over_lengths(make):
 
 def test_the_bits_are_those_of_the_shape_alone():
     """A program for many lengths gives the same bits as one that knows its length."""
-    for name in ("attention", "merged_axes", "statistics_of_rows", "avg_pool_any_length"):
+    for name in ("attention", "neighbours", "merged_axes", "statistics_of_rows", "avg_pool_any_length"):
         for n in (11, 12, 13):
             CASES[name](n)[0].numpy()
         general = CASES[name](14)[0].numpy()

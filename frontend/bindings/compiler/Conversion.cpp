@@ -2,6 +2,8 @@
 
 #include "frontend/bindings/compiler/Conversion.h"
 
+#include "llvm/ADT/StringSet.h"
+
 #include <cstring>
 
 namespace ferrule::frontend::python {
@@ -148,8 +150,10 @@ std::optional<Scalar> toScalar(py::handle object) {
 }
 
 bool holdsDims(llvm::StringRef name) {
-  return name == "shape" || name == "input_shape" || name == "weight_shape" || name == "expr" || name == "offsets" ||
-         name == "k" || name == "size";
+  // Names of attributes that are #ferrule.dims.
+  static const llvm::StringSet<> names{"shape", "input_shape", "weight_shape", "expr", "offsets",
+                                       "k",     "size",        "starts",       "stops"};
+  return names.contains(name);
 }
 
 /// Attributes that are f64 also where Python code writes an int.
