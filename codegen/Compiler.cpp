@@ -4,9 +4,9 @@
 
 #include "codegen/emit/EntryEmitter.h"
 #include "codegen/emit/KernelTable.h"
-#include "codegen/emit/PackPanels.h"
 #include "ir/graph/Layout.h"
 #include "ir/graph/ModuleDims.h"
+#include "ir/graph/PackPanels.h"
 #include "ir/graph/State.h"
 #include "ir/plan/PlanOps.h"
 #include "passes/Pipelines.h"
@@ -177,8 +177,12 @@ LogicalResult Compilation::emitVariables() {
     if (description.layout == 0) {
       description.initial_value = std::move(logical);
     } else {
-      description.initial_value = packPanels(*PanelLayout::fromAttribute(variable.getLayoutAttr()), type.getShape(),
-                                             description.dtype.bits / 8, logical);
+      size_t elementBytes = description.dtype.bits / 8;
+      PanelLayout layout = *PanelLayout::fromAttribute(variable.getLayoutAttr());
+      std::vector<uint8_t> &panels = description.initial_value;
+      panels.resize(llvm::product_of(layout.getPhysicalShape(type.getShape())) * elementBytes);
+      packPanels(layout, type.getShape(), elementBytes, {reinterpret_cast<const char *>(logical.data()), logical.size()},
+                 {reinterpret_cast<char *>(panels.data()), panels.size()});
     }
     numbers.variables[variable.getSymName()] = program.variables.size();
     program.variables.push_back(std::move(description));

@@ -28,32 +28,6 @@ double estimateFlops(Operation *op) {
   return flops ? double(*flops) : 0;
 }
 
-/// The layout that the user of a read wants for it as operand `use`, if it is a weight there.
-std::optional<PanelLayout> getWish(OpOperand &use) {
-  PanelLayout layout;
-  if (auto convolution = dyn_cast<ConvolutionOp>(use.getOwner())) {
-    if (use.getOperandNumber() != 1)
-      return std::nullopt;
-    int64_t rank = convolution.getW().getType().getRank();
-    layout.nAxes = {0};
-    for (int64_t axis = 2; axis < rank; ++axis)
-      layout.kAxes.push_back(axis);
-    layout.kAxes.push_back(1);
-    layout.groups = convolution.getGroups();
-    return layout;
-  }
-  if (auto matmul = dyn_cast<MatmulOp>(use.getOwner())) {
-    if (use.getOperandNumber() != 1 || matmul.getB().getType().getRank() != 2 ||
-        matmul.getA().getType().getRank() != 2)
-      return std::nullopt;
-    bool columnsFirst = matmul.getTransposeB();
-    layout.nAxes = {columnsFirst ? 0 : 1};
-    layout.kAxes = {columnsFirst ? 1 : 0};
-    return layout;
-  }
-  return std::nullopt;
-}
-
 /// The uses of a value in program order, also those in branches and loops that capture it.
 void collectUses(Value value, SmallVectorImpl<OpOperand *> &uses) {
   SmallVector<OpOperand *> direct;
@@ -87,7 +61,7 @@ llvm::MapVector<StringRef, Wish> collectWishes(ModuleOp module, SymbolTable &sym
     SmallVector<OpOperand *> uses;
     collectUses(read.getResult(), uses);
     for (OpOperand *use : uses) {
-      std::optional<PanelLayout> layout = getWish(*use);
+      std::optional<PanelLayout> layout = getWantedLayout(*use);
       if (!layout)
         continue;
       double flops = estimateFlops(use->getOwner());
@@ -131,6 +105,31 @@ void convertUses(ModuleOp module, SymbolTable &symbols) {
 }
 
 } // namespace
+
+std::optional<PanelLayout> mlir::ferrule::getWantedLayout(OpOperand &use) {
+  PanelLayout layout;
+  if (auto convolution = dyn_cast<ConvolutionOp>(use.getOwner())) {
+    if (use.getOperandNumber() != 1)
+      return std::nullopt;
+    int64_t rank = convolution.getW().getType().getRank();
+    layout.nAxes = {0};
+    for (int64_t axis = 2; axis < rank; ++axis)
+      layout.kAxes.push_back(axis);
+    layout.kAxes.push_back(1);
+    layout.groups = convolution.getGroups();
+    return layout;
+  }
+  if (auto matmul = dyn_cast<MatmulOp>(use.getOwner())) {
+    if (use.getOperandNumber() != 1 || matmul.getB().getType().getRank() != 2 ||
+        matmul.getA().getType().getRank() != 2)
+      return std::nullopt;
+    bool columnsFirst = matmul.getTransposeB();
+    layout.nAxes = {columnsFirst ? 0 : 1};
+    layout.kAxes = {columnsFirst ? 1 : 0};
+    return layout;
+  }
+  return std::nullopt;
+}
 
 void mlir::ferrule::chooseVariableLayouts(ModuleOp module) {
   SymbolTable symbols(module);

@@ -4,6 +4,8 @@
 #ifndef FERRULE_PASSES_LAYOUT_LAYOUT_H_
 #define FERRULE_PASSES_LAYOUT_LAYOUT_H_
 
+#include "ir/graph/Layout.h"
+
 #include "mlir/IR/BuiltinOps.h"
 
 namespace mlir {
@@ -15,6 +17,12 @@ namespace mlir::ferrule {
 /// Gives a panel layout to each variable that some contraction of any entry uses as its weight; variables that belong
 /// to it (`of`) follow. Reads become `unpack(read)`, assigns `assign(pack)`.
 void chooseVariableLayouts(ModuleOp module);
+
+/// The layout that the owner of `use` wants for its operand, if that is a weight there.
+std::optional<PanelLayout> getWantedLayout(OpOperand &use);
+
+/// Stores constants that contractions use as weights in the layout that these want, as `unpack` of the panels.
+void packConstantWeights(ModuleOp module);
 
 /// Replaces convolutions and pooling by channels-last ops between transposes, and products with packed weights by
 /// panel products.

@@ -74,3 +74,16 @@ func.func @update(%x: tensor<8x12xf32>, %g: tensor<8x20xf32>) -> (tensor<8x20xf3
   ferrule.assign @v, %u : tensor<20x12xf32>
   return %y, %dx : tensor<8x20xf32>, tensor<8x12xf32>
 }
+
+// A constant weight is stored as the kernels read it: nothing is packed when the program runs.
+// CHECK-LABEL: func.func @constant_weights
+// CHECK-NOT: ferrule.pack
+// CHECK: ferrule.image_convolution %{{.*}}, %{{.*}} : (tensor<1x5x5x2xf32>, tensor<1x8x16xf32>)
+// CHECK: ferrule.panel_matmul %{{.*}}, %{{.*}} : (tensor<4x3xf32>, tensor<1x3x16xf32>)
+func.func @constant_weights(%x: tensor<1x2x5x5xf32>, %a: tensor<4x3xf32>) -> (tensor<1x1x4x4xf32>, tensor<4x2xf32>) {
+  %w = ferrule.constant {value = dense<[[[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]]]> : tensor<1x2x2x2xf32>} : () -> tensor<1x2x2x2xf32>
+  %y = ferrule.convolution %x, %w {dilations = array<i64: 1, 1>, groups = 1 : i64, pads_begin = array<i64: 0, 0>, pads_end = array<i64: 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x2x5x5xf32>, tensor<1x2x2x2xf32>) -> tensor<1x1x4x4xf32>
+  %b = ferrule.constant {value = dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>} : () -> tensor<2x3xf32>
+  %c = ferrule.matmul %a, %b {transpose_a = false, transpose_b = true} : (tensor<4x3xf32>, tensor<2x3xf32>) -> tensor<4x2xf32>
+  return %y, %c : tensor<1x1x4x4xf32>, tensor<4x2xf32>
+}

@@ -16,6 +16,7 @@ struct LayoutPass : mlir::ferrule::impl::LayoutPassBase<LayoutPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     mlir::ferrule::chooseVariableLayouts(module);
+    mlir::ferrule::packConstantWeights(module);
     mlir::ferrule::sinkUnpacksIntoRegions(module);
     if (failed(mlir::ferrule::makeContractionsPhysical(module)))
       return signalPassFailure();

@@ -1,6 +1,6 @@
 //===- pack_panels_test.cpp - The compiler's packing against the runtime's -===//
 
-#include "codegen/emit/PackPanels.h"
+#include "ir/graph/PackPanels.h"
 
 #include "runtime/program/layout.h"
 #include "serialize/schema/program_schema.h"
@@ -31,6 +31,15 @@ std::vector<uint8_t> packAtRunTime(const PanelLayout &layout, ArrayRef<int64_t> 
   return physical;
 }
 
+std::vector<uint8_t> packAtCompileTime(const PanelLayout &layout, ArrayRef<int64_t> shape,
+                                       const std::vector<float> &logical) {
+  std::vector<uint8_t> physical(llvm::product_of(layout.getPhysicalShape(shape)) * sizeof(float));
+  packPanels(layout, shape, sizeof(float),
+             {reinterpret_cast<const char *>(logical.data()), logical.size() * sizeof(float)},
+             {reinterpret_cast<char *>(physical.data()), physical.size()});
+  return physical;
+}
+
 void compare(const PanelLayout &layout, ArrayRef<int64_t> shape) {
   int64_t count = 1;
   for (int64_t size : shape)
@@ -38,8 +47,7 @@ void compare(const PanelLayout &layout, ArrayRef<int64_t> shape) {
   std::vector<float> logical(count);
   for (int64_t i = 0; i < count; ++i)
     logical[i] = float(i + 1);
-  ArrayRef<uint8_t> bytes(reinterpret_cast<const uint8_t *>(logical.data()), count * sizeof(float));
-  CHECK(packPanels(layout, shape, sizeof(float), bytes) == packAtRunTime(layout, shape, logical));
+  CHECK(packAtCompileTime(layout, shape, logical) == packAtRunTime(layout, shape, logical));
 }
 
 } // namespace
@@ -54,8 +62,7 @@ TEST_CASE("compiler and runtime pack alike") {
 TEST_CASE("a packed matrix, element by element") {
   // [2, 3] with columns along axis 0: one panel of 3 rows; row k holds w[0][k], w[1][k] and 14 zeros.
   std::vector<float> logical{1, 2, 3, 4, 5, 6};
-  ArrayRef<uint8_t> bytes(reinterpret_cast<const uint8_t *>(logical.data()), 24);
-  std::vector<uint8_t> packed = packPanels({{0}, {1}, 1}, {2, 3}, 4, bytes);
+  std::vector<uint8_t> packed = packAtCompileTime({{0}, {1}, 1}, {2, 3}, logical);
   std::vector<float> expected(48, 0.0f);
   for (int k = 0; k < 3; ++k) {
     expected[16 * k] = float(1 + k);

@@ -1,0 +1,73 @@
+#include "passes/layout/Layout.h"
+
+#include "ir/graph/ControlFlow.h"
+#include "ir/graph/Layout.h"
+#include "ir/graph/PackPanels.h"
+#include "ir/graph/Shape.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+using namespace mlir;
+using namespace mlir::ferrule;
+
+/// The elements, unless they are all one value.
+static std::optional<ArrayRef<char>> getRawBytes(ElementsAttr value) {
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
+    return resource.getRawHandle().getBlob()->getData();
+  auto dense = dyn_cast<DenseElementsAttr>(value);
+  return dense && !dense.isSplat() ? std::optional(dense.getRawData()) : std::nullopt;
+}
+
+/// `constant` as the kernels read it, unpacked again. The panels are a resource: the context would keep a dense attribute
+/// of that size for ever.
+static Value createPacked(ConstantOp constant, ArrayRef<char> logical, const PanelLayout &layout) {
+  auto type = cast<RankedTensorType>(constant.getType());
+  auto physical = RankedTensorType::get(layout.getPhysicalShape(type.getShape()), type.getElementType());
+  size_t elementBytes = type.getElementTypeBitWidth() / 8;
+  AsmResourceBlob blob = HeapAsmResourceBlob::allocate(physical.getNumElements() * elementBytes, /*align=*/64);
+  packPanels(layout, type.getShape(), elementBytes, logical, blob.getMutableData());
+  OpBuilder builder(constant);
+  auto value = DenseResourceElementsAttr::get(physical, "panels", std::move(blob));
+  auto panels = ConstantOp::create(builder, constant.getLoc(), physical, cast<ElementsAttr>(value));
+  return UnpackOp::create(builder, constant.getLoc(), type, panels.getResult(), layout.nAxes, layout.kAxes,
+                          layout.groups);
+}
+
+/// The layout that a contraction wants for what `use` brings, here or in a region that captures it.
+static std::optional<PanelLayout> getWantedLayoutWithin(OpOperand &use) {
+  if (std::optional<PanelLayout> layout = getWantedLayout(use))
+    return layout;
+  Operation *owner = use.getOwner();
+  if (!isControlFlow(owner) || &use < getRegionOperands(owner).data())
+    return std::nullopt;
+  unsigned number = &use - getRegionOperands(owner).data();
+  if (number < getFirstCapture(owner))
+    return std::nullopt;
+  for (Region &region : owner->getRegions())
+    for (OpOperand &inner : region.getArgument(number).getUses())
+      if (std::optional<PanelLayout> layout = getWantedLayoutWithin(inner))
+        return layout;
+  return std::nullopt;
+}
+
+void mlir::ferrule::packConstantWeights(ModuleOp module) {
+  module.walk([&](ConstantOp constant) {
+    auto type = cast<RankedTensorType>(constant.getType());
+    std::optional<ArrayRef<char>> logical =
+        type.getElementType().isF32() || type.getElementType().isF64() ? getRawBytes(constant.getValue()) : std::nullopt;
+    if (!logical)
+      return;
+    SmallVector<std::pair<PanelLayout, Value>> made;
+    for (OpOperand &use : llvm::make_early_inc_range(constant->getUses())) {
+      std::optional<PanelLayout> layout = getWantedLayoutWithin(use);
+      if (!layout)
+        continue;
+      auto found = llvm::find_if(made, [&](const auto &each) { return each.first == *layout; });
+      if (found == made.end())
+        found = made.insert(made.end(), {*layout, createPacked(constant, *logical, *layout)});
+      use.set(found->second);
+    }
+  });
+}
