@@ -3,6 +3,7 @@
 #include "ir/graph/Elementwise.h"
 #include "ir/graph/Gradient.h"
 #include "ir/graph/GraphBuilder.h"
+#include "ir/graph/Matmul.h"
 #include "ir/graph/Shape.h"
 #include "passes/Passes.h"
 
@@ -94,6 +95,40 @@ struct RemoveConcatOfOne : OpRewritePattern<ConcatOp> {
       return rewriter.notifyMatchFailure(op, "joins several tensors");
     rewriter.replaceOp(op, op.getXs().front());
     return success();
+  }
+};
+
+/// A product reads its operands along either of the last two axes.
+struct FoldTransposeIntoMatmul : OpRewritePattern<MatmulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
+    Value a = getTransposed(op.getA()), b = getTransposed(op.getB());
+    if (!a && !b)
+      return rewriter.notifyMatchFailure(op, "no operand has its last two axes exchanged");
+    rewriter.modifyOpInPlace(op, [&] {
+      if (a) {
+        op.getAMutable().assign(a);
+        op.setTransposeA(!op.getTransposeA());
+      }
+      if (b) {
+        op.getBMutable().assign(b);
+        op.setTransposeB(!op.getTransposeB());
+      }
+    });
+    return success();
+  }
+
+  /// x, if `value` is x with the last two axes exchanged.
+  static Value getTransposed(Value value) {
+    auto transpose = value.getDefiningOp<TransposeOp>();
+    if (!transpose)
+      return nullptr;
+    ArrayRef<int64_t> pattern = transpose.getPattern();
+    int64_t rank = pattern.size();
+    for (int64_t axis = 0; axis < rank; ++axis)
+      if (pattern[axis] != (axis < rank - 2 ? axis : 2 * rank - 3 - axis))
+        return nullptr;
+    return transpose.getX();
   }
 };
 
@@ -194,7 +229,7 @@ struct SimplifyPass : impl::SimplifyPassBase<SimplifyPass> {
     patterns
         .add<RemoveIdentity<ReshapeOp>, RemoveIdentity<BroadcastToOp>, RemoveIdentity<CastOp>,
              RemoveIdentity<StopGradientOp>, MergeWithSame<ReshapeOp>, MergeWithSame<BroadcastToOp>, SimplifyTranspose,
-             RemoveFullSlice, RemoveConcatOfOne, RemoveTwice<NegOp>, RemoveTwice<LogicalNotOp>, RemoveSameWhere,
+             FoldTransposeIntoMatmul, RemoveFullSlice, RemoveConcatOfOne, RemoveTwice<NegOp>, RemoveTwice<LogicalNotOp>, RemoveSameWhere,
              RemoveNeutral<AddOp>, RemoveNeutral<SubOp>, RemoveNeutral<MulOp>, RemoveNeutral<DivOp>>(&getContext());
     GreedyRewriteConfig config;
     config.enableFolding(false).enableConstantCSE(false);

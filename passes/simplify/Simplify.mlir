@@ -5,7 +5,7 @@
 // CHECK-NEXT: return %[[R]]
 func.func @shapes(%x: tensor<2x3xf32>) -> tensor<3x2xf32> {
   %0 = ferrule.reshape %x {shape = #ferrule.dims<[6]>} : (tensor<2x3xf32>) -> tensor<6xf32>
-  %1 = ferrule.slice %0 {starts = array<i64: 0>, stops = array<i64: 6>, steps = array<i64: 1>} : (tensor<6xf32>) -> tensor<6xf32>
+  %1 = ferrule.slice %0 {starts = #ferrule.dims<[0]>, stops = #ferrule.dims<[6]>, steps = array<i64: 1>} : (tensor<6xf32>) -> tensor<6xf32>
   %2 = ferrule.reshape %1 {shape = #ferrule.dims<[3, 2]>} : (tensor<6xf32>) -> tensor<3x2xf32>
   return %2 : tensor<3x2xf32>
 }
@@ -63,4 +63,19 @@ func.func @common(%x: tensor<2xf32>) -> tensor<2xf32> {
   %1 = ferrule.exp %x : (tensor<2xf32>) -> tensor<2xf32>
   %2 = ferrule.add %0, %1 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   return %2 : tensor<2xf32>
+}
+
+// A product reads its operands along either axis.
+// CHECK-LABEL: func.func @transposed_operands
+// CHECK-SAME: (%[[A:.*]]: tensor<4x3xf32>, %[[B:.*]]: tensor<5x3x6xf32>, %[[C:.*]]: tensor<5x7x6xf32>)
+// CHECK-NEXT: %[[P:.*]] = ferrule.matmul %[[A]], %[[A]] {transpose_b = true} : {{.*}} -> tensor<4x4xf32>
+// CHECK-NEXT: %[[Q:.*]] = ferrule.matmul %[[B]], %[[C]] {transpose_b = true} : {{.*}} -> tensor<5x3x7xf32>
+// CHECK-NEXT: return %[[P]], %[[Q]]
+func.func @transposed_operands(%a: tensor<4x3xf32>, %b: tensor<5x3x6xf32>, %c: tensor<5x7x6xf32>) -> (tensor<4x4xf32>, tensor<5x3x7xf32>) {
+  %0 = ferrule.transpose %a {pattern = array<i64: 1, 0>} : (tensor<4x3xf32>) -> tensor<3x4xf32>
+  %1 = ferrule.matmul %a, %0 : (tensor<4x3xf32>, tensor<3x4xf32>) -> tensor<4x4xf32>
+  %2 = ferrule.transpose %b {pattern = array<i64: 0, 2, 1>} : (tensor<5x3x6xf32>) -> tensor<5x6x3xf32>
+  %3 = ferrule.transpose %c {pattern = array<i64: 0, 2, 1>} : (tensor<5x7x6xf32>) -> tensor<5x6x7xf32>
+  %4 = ferrule.matmul %2, %3 {transpose_a = true} : (tensor<5x6x3xf32>, tensor<5x6x7xf32>) -> tensor<5x3x7xf32>
+  return %1, %4 : tensor<4x4xf32>, tensor<5x3x7xf32>
 }
