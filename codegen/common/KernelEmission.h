@@ -12,6 +12,7 @@
 #include "codegen/common/KernelContext.h"
 #include "codegen/common/KernelEmitter.h"
 #include "ir/graph/Layout.h"
+#include "ir/graph/Shape.h"
 #include "ir/graph/Tiles.h"
 #include "kernels/base/kernel_args.h"
 
@@ -41,6 +42,7 @@ private:
 
   // Kernels, by root.
   LogicalResult emitMap();
+  LogicalResult emitTranspose(TransposeOp op);
   LogicalResult emitReduction();
   LogicalResult emitDot();
   LogicalResult emitSoftmax();

@@ -2,7 +2,6 @@
 
 #include "codegen/common/KernelEmission.h"
 
-
 using namespace mlir;
 using namespace mlir::ferrule;
 
@@ -25,7 +24,59 @@ LLVM::LLVMFuncOp KernelEmission::emitMapBody(ArrayRef<VariableRun> runs, bool fl
   return stored ? e.getFunction() : LLVM::LLVMFuncOp();
 }
 
+namespace {
+
+/// A transpose that exchanges the two axes of matrices: [batch, rows, columns] to [batch, columns, rows].
+struct MatrixTranspose {
+  DimExpr batch = 1, rows = 1, columns = 1;
+
+  static std::optional<MatrixTranspose> match(ArrayRef<int64_t> pattern, ArrayRef<DimExpr> dims) {
+    MatrixTranspose result;
+    int64_t rank = pattern.size(), kept = 0;
+    for (; kept < rank && pattern[kept] == kept; ++kept)
+      result.batch = result.batch * dims[kept];
+    // What is left must be a rotation: the axes from `split` on come before those from `kept` on.
+    if (kept == rank)
+      return std::nullopt;
+    int64_t split = pattern[kept];
+    for (int64_t axis = kept; axis < rank; ++axis) {
+      if (pattern[axis] != (axis - kept + split - kept) % (rank - kept) + kept)
+        return std::nullopt;
+      DimExpr &side = axis < split ? result.rows : result.columns;
+      side = side * dims[axis];
+    }
+    return result;
+  }
+};
+
+/// The only op of a dispatch that copies an input transposed.
+TransposeOp getOnlyTranspose(DispatchOp dispatch) {
+  auto transpose = dispatch.getYielded().front().getDefiningOp<TransposeOp>();
+  bool isOnly = transpose && dispatch.getYielded().size() == 1 && isa<BlockArgument>(transpose.getX());
+  return isOnly ? transpose : TransposeOp();
+}
+
+} // namespace
+
+LogicalResult KernelEmission::emitTranspose(TransposeOp op) {
+  MatrixTranspose matrix = *MatrixTranspose::match(op.getPattern(), getDims(op.getX()));
+  constexpr int64_t block = 64; // As in kernels/transpose.
+  spec.tiles = matrix.batch * DimExpr::ceilDiv(matrix.rows, block) * DimExpr::ceilDiv(matrix.columns, block);
+  std::string suffix = std::to_string(std::max(8u, typeOf(op.getX()).getElementTypeBitWidth()));
+  emitFunction([&](FunctionEmitter &e, Value ctx) {
+    auto size = [&](const DimExpr &value) { return context.getSize(e, ctx, value); };
+    e.call("ferrule_transpose_" + suffix,
+           {context.getBuffer(e, ctx, 0), getInput(e, ctx, op.getX()), size(matrix.batch), size(matrix.rows),
+            size(matrix.columns), tileBegin(e), tileEnd(e)});
+    return Value();
+  });
+  return success();
+}
+
 LogicalResult KernelEmission::emitMap() {
+  if (TransposeOp transpose = getOnlyTranspose(context.dispatch))
+    if (MatrixTranspose::match(transpose.getPattern(), getDims(transpose.getX())))
+      return emitTranspose(transpose);
   Dims sizes = getDims(context.dispatch.getYielded().front());
   ElementIndex index = getIdentityIndex(sizes.size());
   SmallVector<unsigned> variables = llvm::to_vector(llvm::seq<unsigned>(0, sizes.size()));

@@ -1,0 +1,116 @@
+// Matrices with their axes exchanged, in blocks that stay in the first-level cache.
+#include "kernels/base/define.h"
+#include "kernels/base/vector.h"
+
+namespace ferrule::kernels {
+namespace {
+
+constexpr int64_t kBlock = 64;
+
+template <typename T>
+using Row = T __attribute__((ext_vector_type(kLanes)));
+
+template <typename T>
+FERRULE_INLINE Row<T> load_row(const T* x) {
+  Row<T> row;
+  __builtin_memcpy(&row, x, sizeof(row));
+  return row;
+}
+
+// One of the four steps that transpose 16 x 16 elements: rows i and i + DISTANCE exchange the lanes whose number has
+// the bit DISTANCE set in one of them and clear in the other.
+template <int DISTANCE, typename T>
+FERRULE_INLINE void exchange(Row<T>& low, Row<T>& high) {
+#define FERRULE_LOW(L) ((L)&DISTANCE ? 16 + ((L) ^ DISTANCE) : (L))
+#define FERRULE_HIGH(L) ((L)&DISTANCE ? 16 + (L) : ((L) | DISTANCE))
+#define FERRULE_LANES(M) \
+  M(0), M(1), M(2), M(3), M(4), M(5), M(6), M(7), M(8), M(9), M(10), M(11), M(12), M(13), M(14), M(15)
+  const Row<T> a = low, b = high;
+  low = __builtin_shufflevector(a, b, FERRULE_LANES(FERRULE_LOW));
+  high = __builtin_shufflevector(a, b, FERRULE_LANES(FERRULE_HIGH));
+#undef FERRULE_LANES
+#undef FERRULE_HIGH
+#undef FERRULE_LOW
+}
+
+template <int DISTANCE, typename T>
+FERRULE_INLINE void exchange_all(Row<T> (&rows)[kLanes]) {
+#pragma unroll
+  for (int i = 0; i < kLanes; ++i) {
+    if ((i & DISTANCE) == 0) exchange<DISTANCE>(rows[i], rows[i + DISTANCE]);
+  }
+}
+
+template <typename T>
+FERRULE_INLINE void transpose_square(T* y, int64_t y_stride, const T* x, int64_t x_stride) {
+  Row<T> rows[kLanes];
+#pragma unroll
+  for (int i = 0; i < kLanes; ++i) rows[i] = load_row(x + i * x_stride);
+  exchange_all<8>(rows);
+  exchange_all<4>(rows);
+  exchange_all<2>(rows);
+  exchange_all<1>(rows);
+#pragma unroll
+  for (int i = 0; i < kLanes; ++i) __builtin_memcpy(y + i * y_stride, &rows[i], sizeof(rows[i]));
+}
+
+// The elements of a block that no square of 16 x 16 covers; the longer side is the inner loop.
+template <typename T>
+FERRULE_INLINE void transpose_rest(T* y, int64_t y_stride, const T* x, int64_t x_stride, int64_t rows,
+                                   int64_t columns) {
+  if (rows < columns) {
+    for (int64_t c = 0; c < columns; ++c) {
+#pragma clang loop unroll(disable)
+      for (int64_t r = 0; r < rows; ++r) y[c * y_stride + r] = x[r * x_stride + c];
+    }
+  } else {
+    for (int64_t r = 0; r < rows; ++r) {
+#pragma clang loop unroll(disable)
+      for (int64_t c = 0; c < columns; ++c) y[c * y_stride + r] = x[r * x_stride + c];
+    }
+  }
+}
+
+template <typename T>
+FERRULE_INLINE void transpose_block(T* y, int64_t y_stride, const T* x, int64_t x_stride, int64_t rows,
+                                    int64_t columns) {
+  const int64_t whole_rows = rows - rows % kLanes, whole_columns = columns - columns % kLanes;
+  for (int64_t c = 0; c < whole_columns; c += kLanes) {
+    for (int64_t r = 0; r < whole_rows; r += kLanes) {
+      transpose_square(y + c * y_stride + r, y_stride, x + r * x_stride + c, x_stride);
+    }
+  }
+  if (whole_columns < columns) {
+    transpose_rest(y + whole_columns * y_stride, y_stride, x + whole_columns, x_stride, whole_rows,
+                   columns - whole_columns);
+  }
+  if (whole_rows < rows) {
+    transpose_rest(y + whole_rows, y_stride, x + whole_rows * x_stride, x_stride, rows - whole_rows, columns);
+  }
+}
+
+template <typename T>
+FERRULE_INLINE void transpose(T* y, const T* x, int64_t rows, int64_t columns, int64_t tile_begin,
+                              int64_t tile_end) {
+  const int64_t wide = ceil_div(columns, kBlock), blocks = ceil_div(rows, kBlock) * wide;
+  for (int64_t t = tile_begin; t < tile_end; ++t) {
+    const int64_t matrix = t / blocks * rows * columns;
+    const int64_t r = t % blocks / wide * kBlock, c = t % wide * kBlock;
+    const int64_t height = r + kBlock < rows ? kBlock : rows - r;
+    const int64_t width = c + kBlock < columns ? kBlock : columns - c;
+    transpose_block(y + matrix + c * rows + r, rows, x + matrix + r * columns + c, columns, height, width);
+  }
+}
+
+}  // namespace
+}  // namespace ferrule::kernels
+
+#define FERRULE_TRANSPOSE(S, T)                                                                                \
+  FERRULE_DEFINE(void, ferrule_transpose_##S)                                                                  \
+  (T * y, const T* x, int64_t, int64_t rows, int64_t columns, int64_t tile_begin, int64_t tile_end) {          \
+    ferrule::kernels::transpose(y, x, rows, columns, tile_begin, tile_end);                                    \
+  }
+FERRULE_TRANSPOSE(8, uint8_t)
+FERRULE_TRANSPOSE(16, uint16_t)
+FERRULE_TRANSPOSE(32, uint32_t)
+FERRULE_TRANSPOSE(64, uint64_t)
