@@ -169,9 +169,24 @@ private:
   SmallVectorImpl<GradientObstacle> &obstacles;
 };
 
+/// Whether some value of `from` meets an obstacle: one search for all of them, since an op that stops one of them is
+/// reached from all together too.
+static bool anyObstacle(const BlockCosts &costs, ArrayRef<Value> from, bool floatsOnly) {
+  SmallVector<GradientObstacle> obstacles;
+  ObstacleSearch(/*wrt=*/0, obstacles).search(costs, from, floatsOnly);
+  return !obstacles.empty();
+}
+
 static SmallVector<GradientObstacle> findObstacles(Value cost, ValueRange wrt, bool floatsOnly) {
   SmallVector<GradientObstacle> obstacles;
   BlockCosts costs(cost);
+  // A search for each wrt takes the square of a net's depth, so only a gradient that is refused pays for it. An op
+  // without float results counts for those alone that have no other path to the cost: these are asked about apart.
+  SmallVector<Value> wanted, others;
+  for (Value value : wrt)
+    (costs.wanted.contains(value) ? wanted : others).push_back(value);
+  if (!anyObstacle(costs, wanted, floatsOnly) && !anyObstacle(costs, others, floatsOnly))
+    return obstacles;
   for (auto [index, value] : llvm::enumerate(wrt))
     ObstacleSearch(index, obstacles).search(costs, value, floatsOnly);
   return obstacles;

@@ -238,7 +238,12 @@ private:
     llvm::BitVector needed;
     for (Value leaf : leaves)
       addDependencies(leaf, needed);
+    // Most ops bring nothing new, or begin a group that nobody depends on yet.
+    if (!needed.test(groups[index].dependencies))
+      return;
     groups[index].dependencies |= needed;
+    if (groups[index].members.size() == 1)
+      return;
     for (Group &other : groups)
       if (other.dependencies.size() > index && other.dependencies.test(index))
         other.dependencies |= groups[index].dependencies;

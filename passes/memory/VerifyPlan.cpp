@@ -4,6 +4,8 @@
 #include "passes/memory/MemoryPlan.h"
 #include "runtime/memory/planner/validator.h"
 
+#include <map>
+
 namespace mlir::ferrule {
 #define GEN_PASS_DEF_VERIFYPLANPASS
 #include "passes/Passes.h.inc"
@@ -24,6 +26,9 @@ using plan::Storage;
 /// The arena buffers that an instruction's blocks declare, at any depth, share no byte with what is live around it.
 static LogicalResult verifyDeeperBuffers(EntryOp entry, Operation *instruction, uint64_t time,
                                          ArrayRef<BufferOp> around) {
+  SmallVector<BufferOp> live;
+  llvm::copy_if(around, std::back_inserter(live),
+                [&](BufferOp outer) { return outer.getBegin() <= time && time <= outer.getEnd(); });
   WalkResult result = instruction->walk([&](BufferOp inner) {
     if (inner.getStorage() != Storage::Arena)
       return WalkResult::advance();
@@ -31,8 +36,8 @@ static LogicalResult verifyDeeperBuffers(EntryOp entry, Operation *instruction, 
       inner.emitOpError("ends beyond the entry's peak of ") << entry.getPeakBytes() << " bytes";
       return WalkResult::interrupt();
     }
-    for (BufferOp outer : around)
-      if (outer.getBegin() <= time && time <= outer.getEnd() && inner.overlaps(outer)) {
+    for (BufferOp outer : live)
+      if (inner.overlaps(outer)) {
         inner.emitOpError("shares bytes with \"")
             << outer.getName() << "\", which is live at instruction " << time << " around it";
         return WalkResult::interrupt();
@@ -91,6 +96,82 @@ static LogicalResult verifyPlacement(EntryOp entry, Block &block) {
 
 namespace {
 
+/// Which buffers hold something, by the bytes of their arena: cut where one of them begins or ends, so that finding those
+/// under some bytes takes no look at the others.
+class HoldersByByte {
+public:
+  void insert(BufferOp buffer) {
+    auto [begin, end] = getBytes(buffer);
+    Arena &arena = arenas[buffer.getSymbolAttr()];
+    cut(arena, begin);
+    cut(arena, end);
+    for (uint64_t at = begin; at < end;) {
+      auto next = arena.lower_bound(at);
+      if (next == arena.end() || next->first != at)
+        next = arena.try_emplace(next, at, Piece{next == arena.end() ? end : std::min(end, next->first), {}});
+      if (!llvm::is_contained(next->second.holders, buffer.getResult()))
+        next->second.holders.push_back(buffer.getResult());
+      at = next->second.end;
+    }
+  }
+
+  void erase(BufferOp buffer) {
+    auto [begin, end] = getBytes(buffer);
+    auto found = arenas.find(buffer.getSymbolAttr());
+    if (found == arenas.end())
+      return;
+    Arena &arena = found->second;
+    for (auto piece = arena.lower_bound(begin); piece != arena.end() && piece->first < end;) {
+      llvm::erase(piece->second.holders, buffer.getResult());
+      piece = piece->second.holders.empty() ? arena.erase(piece) : std::next(piece);
+    }
+  }
+
+  /// The holders that share bytes with `buffer`, itself included.
+  SmallVector<Value> find(BufferOp buffer) const {
+    auto [begin, end] = getBytes(buffer);
+    SmallVector<Value> result;
+    auto found = arenas.find(buffer.getSymbolAttr());
+    if (found == arenas.end())
+      return result;
+    const Arena &arena = found->second;
+    auto piece = arena.upper_bound(begin);
+    if (piece != arena.begin() && std::prev(piece)->second.end > begin)
+      --piece;
+    for (; piece != arena.end() && piece->first < end; ++piece)
+      for (Value holder : piece->second.holders)
+        if (!llvm::is_contained(result, holder))
+          result.push_back(holder);
+    return result;
+  }
+
+private:
+  struct Piece {
+    uint64_t end;
+    SmallVector<Value, 1> holders;
+  };
+  /// By first byte; pieces do not overlap, and each has a holder.
+  using Arena = std::map<uint64_t, Piece>;
+
+  static std::pair<uint64_t, uint64_t> getBytes(BufferOp buffer) {
+    return {buffer.getOffset(), buffer.getOffset() + buffer.getPlannedSize()};
+  }
+
+  /// No piece goes over `at` afterwards.
+  static void cut(Arena &arena, uint64_t at) {
+    auto above = arena.lower_bound(at);
+    if (above == arena.begin())
+      return;
+    Piece &below = std::prev(above)->second;
+    if (below.end <= at)
+      return;
+    arena.try_emplace(above, at, below);
+    below.end = at;
+  }
+
+  DenseMap<Attribute, Arena> arenas;
+};
+
 /// What is known of the bytes at one moment.
 struct Contents {
   struct Held {
@@ -100,7 +181,7 @@ struct Contents {
   /// By buffer: the whole, or parts of it.
   DenseMap<Value, SmallVector<Held, 1>> held;
   /// Arena buffers that hold something; the others share bytes with nobody.
-  SmallVector<Value> arena;
+  HoldersByByte arena;
   /// Who destroyed what a buffer held.
   DenseMap<Value, Operation *> overwriter;
 
@@ -115,7 +196,8 @@ struct Contents {
 
   void forget(Value buffer) {
     held.erase(buffer);
-    llvm::erase(arena, buffer);
+    if (plan::getBuffer(buffer).getStorage() == Storage::Arena)
+      arena.erase(plan::getBuffer(buffer));
   }
 
   /// What both know.
@@ -181,23 +263,21 @@ private:
     all.clear();
     all.push_back({range, value});
     contents.overwriter.erase(range.buffer);
-    if (plan::getBuffer(range.buffer).getStorage() == Storage::Arena &&
-        !llvm::is_contained(contents.arena, range.buffer))
-      contents.arena.push_back(range.buffer);
+    BufferOp buffer = plan::getBuffer(range.buffer);
+    if (buffer.getStorage() == Storage::Arena)
+      contents.arena.insert(buffer);
   }
 
   void write(Operation *op, unsigned operand, Value buffer) {
     BufferRange range = getRange(buffer);
-    auto isOver = [&](Value other) {
-      if (other != range.buffer && shareBytes(range.buffer, other)) {
-        contents.held.erase(other);
+    BufferOp written = plan::getBuffer(range.buffer);
+    if (written.getStorage() == Storage::Arena)
+      for (Value other : contents.arena.find(written)) {
+        if (other == range.buffer || !shareBytes(range.buffer, other))
+          continue;
+        contents.forget(other);
         contents.overwriter[other] = op;
-        return true;
       }
-      // What is never read again need not be looked at again.
-      return other.getParentBlock() == op->getBlock() && plan::getBuffer(other).getEnd() < time;
-    };
-    llvm::erase_if(contents.arena, isOver);
     set(range, getMeaning(op, operand, buffer));
   }
 

@@ -198,10 +198,14 @@ std::vector<uint32_t> list_schedule(const Graph& graph, const Policy& policy) {
       has_run[node] = 1;
       order.push_back(node);
     }
-    ready.insert(ready.end(), made_ready.begin(), made_ready.end());
-    ready.erase(std::remove_if(ready.begin(), ready.end(), [&](uint32_t node) { return has_run[node] != 0; }),
-                ready.end());
-    std::sort(ready.begin(), ready.end());
+    // Many nodes may be ready from the start (what reads only weights): they are not sorted again for each step.
+    for (uint32_t node : made_ready) {
+      if (has_run[node] == 0) ready.insert(std::lower_bound(ready.begin(), ready.end(), node), node);
+    }
+    for (uint32_t node : best.nodes) {
+      const auto place = std::lower_bound(ready.begin(), ready.end(), node);
+      if (place != ready.end() && *place == node) ready.erase(place);
+    }
   }
   return order;
 }
