@@ -7,6 +7,7 @@ import tempfile
 import numpy as np
 
 from . import _runtime, errors
+from .profile import DEFAULT_CAPACITY, Profile
 
 _runtime.set_error_classes(errors.CLASSES)
 
@@ -189,6 +190,14 @@ class Session:
     def reset(self):
         """Sets all variables to their initial values."""
         self._session.reset()
+
+    def profile(self, capacity=DEFAULT_CAPACITY):
+        """A context manager: the runs in its block are measured, kernel by kernel (`ferrule.profile.Profile`).
+
+        Args:
+            capacity: the most kernel calls that are kept; memory for them is taken at once.
+        """
+        return Profile(self._session, capacity)
 
     def info(self):
         """The target, the thread count and the bytes that are allocated."""

@@ -258,6 +258,35 @@ FERRULE_API FerruleStatus* ferrule_session_output_shapes(FerruleSession* session
 // May be called from any thread: the run in progress, if any, ends before its next instruction with kFerruleCancelled.
 FERRULE_API void ferrule_session_cancel(FerruleSession* session);
 
+// ---- Profile --------------------------------------------------------------------------------------------------------
+
+// One kernel call or copy of a profiled run. The texts stay valid as long as the program.
+typedef struct FerruleProfileEvent {
+  size_t struct_size;
+  const char* entry;
+  const char* kernel;    // "copy" for a copy
+  const char* location;  // in the model's source, "" if the artifact does not hold it
+  uint64_t begin_ns;     // nanoseconds since the profile's start
+  uint64_t end_ns;
+  uint64_t byte_size;     // of the buffers that it reads or writes
+  uint32_t thread_count;  // how many threads shared it
+} FerruleProfileEvent;
+
+typedef struct FerruleProfileInfo {
+  size_t struct_size;
+  uint64_t event_count;
+  uint64_t dropped_count;  // events that found no room
+} FerruleProfileInfo;
+
+// From now on runs of the session add an event for each kernel call and copy, as far as `capacity` events go; earlier
+// events are dropped. Each costs about 0.1 microseconds.
+FERRULE_API FerruleStatus* ferrule_session_start_profile(FerruleSession* session, uint64_t capacity);
+// The events stay until the next start.
+FERRULE_API void ferrule_session_stop_profile(FerruleSession* session);
+FERRULE_API FerruleStatus* ferrule_session_profile_info(const FerruleSession* session, FerruleProfileInfo* out_info);
+FERRULE_API FerruleStatus* ferrule_session_profile_event(const FerruleSession* session, uint64_t index,
+                                                         FerruleProfileEvent* out_event);
+
 // ---- State ----------------------------------------------------------------------------------------------------------
 
 // Copies the logical row-major values of a variable out of or into the session, whatever its layout. `byte_size` must

@@ -302,6 +302,23 @@ class Session {
   }
   void cancel() { ferrule_session_cancel(session_.get()); }
 
+  // See ferrule_session_start_profile.
+  Status start_profile(uint64_t capacity) { return Status(ferrule_session_start_profile(session_.get(), capacity)); }
+  void stop_profile() { ferrule_session_stop_profile(session_.get()); }
+  FerruleProfileInfo profile_info() const {
+    FerruleProfileInfo info{};
+    info.struct_size = sizeof(info);
+    ferrule_status_release(ferrule_session_profile_info(session_.get(), &info));
+    return info;
+  }
+  // `index` below profile_info().event_count.
+  FerruleProfileEvent profile_event(uint64_t index) const {
+    FerruleProfileEvent event{};
+    event.struct_size = sizeof(event);
+    ferrule_status_release(ferrule_session_profile_event(session_.get(), index, &event));
+    return event;
+  }
+
   FerruleSessionInfo info() const {
     FerruleSessionInfo info{};
     info.struct_size = sizeof(info);

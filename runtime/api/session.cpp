@@ -162,6 +162,40 @@ FerruleStatus* ferrule_session_output_shapes(FerruleSession* session, const char
 
 void ferrule_session_cancel(FerruleSession* session) { session->session->cancel(); }
 
+FerruleStatus* ferrule_session_start_profile(FerruleSession* session, uint64_t capacity) {
+  return to_c(session->session->profile().start(session->session->allocator(), capacity));
+}
+
+void ferrule_session_stop_profile(FerruleSession* session) { session->session->profile().stop(); }
+
+FerruleStatus* ferrule_session_profile_info(const FerruleSession* session, FerruleProfileInfo* out_info) {
+  FerruleProfileInfo info{};
+  info.event_count = session->session->profile().count();
+  info.dropped_count = session->session->profile().dropped();
+  write_struct(info, out_info);
+  return nullptr;
+}
+
+FerruleStatus* ferrule_session_profile_event(const FerruleSession* session, uint64_t index,
+                                             FerruleProfileEvent* out_event) {
+  const Profile& profile = session->session->profile();
+  if (index >= profile.count())
+    return to_c(Status::error(StatusCode::kInvalidArgument, "the profile has no event %llu; it has %llu",
+                              static_cast<unsigned long long>(index), static_cast<unsigned long long>(profile.count())));
+  const Program& program = session->session->program();
+  const ProfileEvent& event = profile.event(index);
+  FerruleProfileEvent out{};
+  out.entry = program.metadata()->entries()->Get(event.entry)->name()->c_str();
+  out.kernel = event.kernel == ProfileEvent::kCopy ? "copy" : program.metadata()->kernels()->Get(event.kernel)->name()->c_str();
+  out.location = program.location(event.location);
+  out.begin_ns = event.begin;
+  out.end_ns = event.end;
+  out.byte_size = event.byte_size;
+  out.thread_count = event.thread_count;
+  write_struct(out, out_event);
+  return nullptr;
+}
+
 FerruleStatus* ferrule_session_get_variable(FerruleSession* session, const char* name, void* data, uint64_t byte_size) {
   uint32_t variable;
   const Status status = find_variable(*session, name, byte_size, &variable);

@@ -11,6 +11,7 @@
 #include <atomic>
 
 #include "runtime/executor/parallel.h"
+#include "runtime/executor/profile.h"
 #include "runtime/executor/variable_store.h"
 #include "runtime/memory/memory_block.h"
 #include "runtime/program/call.h"
@@ -52,6 +53,10 @@ class Session {
                        uint32_t output_count);
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
 
+  // While it is active, runs add events to it.
+  Profile& profile() { return profile_; }
+  const Profile& profile() const { return profile_; }
+
   Program& program() const { return *program_; }
   VariableStore& variables() { return *variables_; }
   const VariableStore& variables() const { return *variables_; }
@@ -91,6 +96,8 @@ class Session {
   bool assign(Run& run, uint32_t dim, int64_t value, uint32_t location);
   bool go_on(Run& run);
   Status call_kernel(const schema::Entry& entry, const schema::KernelCall& call);
+  Status run_and_measure(const schema::Entry& entry, const schema::InstructionNode& node);
+  uint64_t operand_byte_size(const schema::Entry& entry, const schema::KernelCall& call) const;
   Status kernel_error(const schema::Entry& entry, const schema::KernelCall& call, uint32_t chunk_count) const;
   void copy(const schema::Copy& copy);
   bool writes_variable(const schema::Entry& entry, const schema::InstructionNode& node) const;
@@ -113,6 +120,7 @@ class Session {
   uint32_t target_ = 0;
   Parallel parallel_;
   std::atomic<bool> cancelled_{false};
+  Profile profile_;
 
   MemoryBlock arena_;
   MemoryBlock scratch_;

@@ -124,6 +124,32 @@ public:
 
   void cancel() { session->cancel(); }
 
+  void startProfile(uint64_t capacity) {
+    const auto locked = lock();
+    check(session->start_profile(capacity), Action::Run);
+  }
+
+  /// Ends the profile: (events, how many found no room).
+  py::tuple stopProfile() {
+    const auto locked = lock();
+    session->stop_profile();
+    const FerruleProfileInfo info = session->profile_info();
+    py::list events;
+    for (uint64_t i = 0; i < info.event_count; ++i) {
+      const FerruleProfileEvent event = session->profile_event(i);
+      py::dict fields;
+      fields["entry"] = event.entry;
+      fields["kernel"] = event.kernel;
+      fields["location"] = event.location;
+      fields["begin_ns"] = event.begin_ns;
+      fields["end_ns"] = event.end_ns;
+      fields["bytes"] = event.byte_size;
+      fields["threads"] = event.thread_count;
+      events.append(fields);
+    }
+    return py::make_tuple(events, info.dropped_count);
+  }
+
   py::dict info() const {
     const FerruleSessionInfo info = session->info();
     py::dict result;
@@ -222,6 +248,8 @@ void bindSession(py::module_ &module) {
       .def("load_checkpoint", &PySession::loadCheckpoint, py::arg("path"))
       .def("reset", &PySession::reset)
       .def("cancel", &PySession::cancel, "Ends the run in progress, from another thread.")
+      .def("start_profile", &PySession::startProfile, py::arg("capacity"))
+      .def("stop_profile", &PySession::stopProfile)
       .def("info", &PySession::info);
 }
 

@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from ..errors import FerruleError
-from . import info
+from . import info, profile
 
 
 def main(arguments=None):
@@ -14,6 +14,7 @@ def main(arguments=None):
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     info.add_arguments(commands)
+    profile.add_arguments(commands)
     options = parser.parse_args(arguments)
     try:
         return options.run(options)

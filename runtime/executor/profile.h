@@ -1,0 +1,65 @@
+// What the instructions of profiled runs took, one event a kernel call or copy, in the order of their execution.
+#ifndef FERRULE_RUNTIME_EXECUTOR_PROFILE_H_
+#define FERRULE_RUNTIME_EXECUTOR_PROFILE_H_
+
+#include <stdint.h>
+#include <time.h>
+
+#include "runtime/base/allocator.h"
+
+namespace ferrule::runtime {
+
+struct ProfileEvent {
+  static constexpr uint32_t kCopy = UINT32_MAX;
+
+  uint32_t entry;
+  uint32_t kernel;    // index into Program.kernels, or kCopy
+  uint32_t location;  // as in the artifact: 0 is none
+  uint32_t thread_count;
+  uint64_t begin, end;  // nanoseconds since the profile's start
+  uint64_t byte_size;   // of the buffers that are its operands
+};
+
+// Off until started. Room for all events is taken at the start: a run allocates nothing, and counts what finds no room.
+class Profile {
+ public:
+  Status start(const Allocator& allocator, uint64_t capacity) {
+    FERRULE_RETURN_IF_ERROR(events_.allocate(allocator, static_cast<size_t>(capacity), "the profile's events"));
+    count_ = dropped_ = 0;
+    active_ = true;
+    origin_ = clock();
+    return Status();
+  }
+  // The events stay until the next start.
+  void stop() { active_ = false; }
+
+  bool active() const { return active_; }
+  uint64_t count() const { return count_; }
+  uint64_t dropped() const { return dropped_; }
+  const ProfileEvent& event(uint64_t index) const { return events_[index]; }
+
+  // Nanoseconds since the start.
+  uint64_t now() const { return clock() - origin_; }
+
+  void add(const ProfileEvent& event) {
+    if (count_ == events_.size())
+      ++dropped_;
+    else
+      events_[count_++] = event;
+  }
+
+ private:
+  static uint64_t clock() {
+    timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
+  }
+
+  Array<ProfileEvent> events_;
+  uint64_t count_ = 0, dropped_ = 0, origin_ = 0;
+  bool active_ = false;
+};
+
+}  // namespace ferrule::runtime
+
+#endif  // FERRULE_RUNTIME_EXECUTOR_PROFILE_H_
