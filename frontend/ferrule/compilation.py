@@ -141,7 +141,7 @@ class _Names:
         names = self._names.get(variable.id, [])
         if not names and variable.role == "gradient" and variable.of is not None:
             names = [name + ".grad" for name in self.of(variable.of)[:1]]
-        if not names and variable.role == "random_state":
+        if not names and variable.name:  # its own: given with the tensor, or by the random generator
             names = [variable.name]
         return names
 

@@ -9,15 +9,15 @@
 import inspect
 import itertools
 
-from .._tensor import Parameter
 from ..compilation import compile_function
 from ..dims import Dim, Spec
 from ..dtypes import ALL, to_numpy
 from ..errors import DtypeError, ShapeError, UnsupportedError
 from ..jit.trace import trace
 from ..shapes import is_static, show
-from .importer import Importer, describe_failures, missing_operators, weight_arrays
+from .importer import Importer, describe_failures, missing_operators
 from .model import Model
+from .weights import FrozenWeights, TrainableWeights
 
 __all__ = ["compile", "load"]
 
@@ -41,14 +41,17 @@ def load(path_or_proto, shapes=None):
         ShapeError: ``shapes`` names what the model does not have, or does not fit.
     """
     model = _checked(path_or_proto)
-    weights = {name: Parameter(array) for name, array in weight_arrays(model).items()}
-    return _traced(model, _specs(model, shapes), weights)
+    weights = TrainableWeights(model)
+    function = _traced(model, _specs(model, shapes), weights)
+    function.weights = weights.by_name
+    return function
 
 
 def compile(path_or_proto, shapes=None, **options):  # noqa: A001  (as fer.compile)
     """The model as a Program with the entry ``main``, whose inputs and outputs have the model's names.
 
-    Weights are constants: arithmetic on them is done by the compiler. To train them, compile what `load` gives.
+    Weights are variables under their names in the model; one that was cut or joined before its use stands under the
+    name of the result. To train a model, compile what `load` gives.
 
     Args:
         path_or_proto, shapes: see `load`.
@@ -58,7 +61,7 @@ def compile(path_or_proto, shapes=None, **options):  # noqa: A001  (as fer.compi
         as `load`; UnsupportedError also for what turns out while shapes are known.
     """
     model = _checked(path_or_proto)
-    function = _traced(model, _specs(model, shapes), {})
+    function = _traced(model, _specs(model, shapes), FrozenWeights())
     return compile_function("main", function, function.specs, [each.name for each in model.graph.outputs], **options)
 
 
@@ -85,7 +88,6 @@ def _traced(model, specs, weights):
         [kinds(name, kinds.POSITIONAL_OR_KEYWORD) for name in _parameter_names(specs)]
     )
     function = trace(symbolic=True)(main)
-    function.weights = weights
     function.specs = specs
     function.metadata = model.metadata
     return function

@@ -4,19 +4,19 @@ from collections import Counter, defaultdict
 
 import numpy as np
 
-from .. import dtypes, location
+from .. import location
 from ..errors import DtypeError, FerruleError, ModelError, UnsupportedError
 from . import operators  # noqa: F401  (registers the handlers)
 from .functions import body_of, is_function
-from .model import Graph, constant_array
+from .model import Graph
 from .registry import find
 from .values import Known, tensor_of
 
-# Arrays of floats with more elements are weights: arithmetic on them is the program's, so that they can be trained and
-# are stored once.
-_LARGEST_SIZE_ARRAY = 64
 # More elements than this are not folded on the host.
 _FOLD_LIMIT = 1 << 20
+# What is done to weights while importing, if nothing trains them: cutting and joining, which exporters do to bring gates
+# into another order. The rest is the compiler's.
+_ON_WEIGHTS = ("Concat", "Flatten", "Identity", "Reshape", "Slice", "Split", "Squeeze", "Unsqueeze")
 
 
 class Call:
@@ -79,13 +79,14 @@ class Importer:
 
     Args:
         model: a `model.Model`.
-        weights: {name: Parameter}; what is stored under other names is constant.
+        weights: what becomes of stored floats, see `weights`.
     """
 
     def __init__(self, model, weights):
         self.model = model
         self.weights = weights
         self.failures = []
+        self._transposed = {}
 
     def run_main(self, inputs):
         """The values of the main graph's outputs, in order.
@@ -123,10 +124,16 @@ class Importer:
 
     def stored(self, array, label):
         """The value of an initializer or constant: the Parameter of that name where there is one."""
-        known = Known(array)
-        known.parameter = self.weights.get(label)
-        known.is_weight = dtypes.is_float(known.dtype) and known.array.size > _LARGEST_SIZE_ARRAY
-        return known
+        return Known(array, label=label, store=self.weights)
+
+    def note_transposed(self, result, source):
+        """Notes that ``result`` is ``source`` with its last two axes exchanged."""
+        self._transposed[id(result)] = result, source
+
+    def before_transpose(self, tensor):
+        """What `note_transposed` was told of ``tensor``, or None. A product takes that one, for which it needs no copy."""
+        found = self._transposed.get(id(tensor))
+        return None if found is None else found[1]
 
     def _run_node(self, node, environment):
         location.push_module(node.name)
@@ -158,14 +165,29 @@ class Importer:
                 raise UnsupportedError(missing_reason(node))
             return self.run(body, values, {})
         call = Call(node, self, environment)
-        if handler.fold is not None and values and all(_foldable(value) for value in values):
+        if handler.fold is not None and values and all(self._foldable(node, value) for value in values):
             folded = _folded(handler, call, values)
             if folded is not None:
-                return folded
+                return self._labelled(node, values, folded)
         if not handler.raw:
             values = [_argument(node, handler, position, value) for position, value in enumerate(values)]
         result = handler.function(call, *values)
         return list(result) if isinstance(result, (tuple, list)) else [result]
+
+
+    def _foldable(self, node, value):
+        if value is None:
+            return True
+        if not isinstance(value, Known) or value.array.size > _FOLD_LIMIT:
+            return False
+        return not value.is_weight or (not self.weights.trains and node.operator in _ON_WEIGHTS)
+
+    def _labelled(self, node, values, results):
+        """Results of weights are weights."""
+        if any(value is not None and value.is_weight for value in values):
+            for name, known in zip(node.outputs, results):
+                known.label, known.store = name, self.weights
+        return results
 
 
 class _Initializer:
@@ -185,25 +207,19 @@ def _needed(graph):
         node = graph.nodes[position]
         if not wanted.isdisjoint(node.outputs):
             needed.add(position)
-            wanted.update(_reads(node))
+            wanted.update(reads(node))
     return needed
 
 
-def _reads(node):
+def reads(node):
     """The names that a node reads, also those that its bodies take from outside."""
     names = set(node.inputs)
     for value in node.attributes.values():
         if isinstance(value, Graph):
             names.update(each.name for each in value.outputs)
             for inner in value.nodes:
-                names.update(_reads(inner))
+                names.update(reads(inner))
     return names
-
-
-def _foldable(value):
-    if value is None:
-        return True
-    return isinstance(value, Known) and value.array.size <= _FOLD_LIMIT and not value.is_weight
 
 
 def _folded(handler, call, values):
@@ -263,20 +279,6 @@ def missing_operators(model):
 
     visit(model.graph)
     return found
-
-
-def weight_arrays(model):
-    """{name: array} of what a training may change: the floats that the main graph stores, but for single numbers."""
-    stored = dict(model.graph.initializers)
-    for node in model.graph.nodes:
-        if node.operator == "Constant" and not node.domain:
-            stored[node.outputs[0]] = constant_array(node)
-    wanted = {name for node in model.graph.nodes for name in _reads(node)}
-    return {
-        name: array
-        for name, array in stored.items()
-        if name in wanted and array.size > 1 and array.dtype.name in dtypes.FLOATS
-    }
 
 
 def describe_failures(origin, failures):

@@ -17,23 +17,27 @@ from .._tensor import Tensor
 from ..functional import concat, reshape
 
 
+# Arrays of floats with more elements are weights.
+LARGEST_LIST = 64
+
+
 class Known:
     """A value that is known while importing.
 
     Attributes:
         array: NumPy, of the dtype's numeric type, or of objects (ints and DimExprs).
         dtype: the name of the element type that the graph sees.
-        parameter: the Parameter that holds it in the program; None for a constant.
-        is_weight: whether arithmetic on it is left to the program, so that it can be trained and is stored once.
+        label: the name in the model of what it is a part of; None for a constant without one.
+        store: gives the Parameter for it, or None: see `weights`.
     """
 
-    __slots__ = ("array", "dtype", "is_weight", "parameter", "_made")
+    __slots__ = ("array", "dtype", "label", "store", "_made")
 
-    def __init__(self, array, dtype=None):
+    def __init__(self, array, dtype=None, label=None, store=None):
         self.array = np.asarray(array)
         self.dtype = dtypes.canonical(self.array.dtype) if dtype is None else dtype
-        self.parameter = None
-        self.is_weight = False
+        self.label = label
+        self.store = store
         self._made = None
         if self.array.dtype == object and not any(isinstance(item, _compiler.DimExpr) for item in self.array.flat):
             self.array = self.array.astype(dtypes.to_numpy(self.dtype))
@@ -44,14 +48,25 @@ class Known:
         return self.array.dtype == object
 
     @property
+    def is_weight(self):
+        """Whether it has floats enough to be a weight and no list of sizes or scales."""
+        return self.store is not None and self.array.size > LARGEST_LIST and dtypes.is_float(self.dtype)
+
+    @property
     def shape(self):
         """The sizes, all of them ints."""
         return self.array.shape
 
+    def part(self, array, suffix):
+        """A Known for what was made of this one, with its label and a suffix."""
+        label = None if self.label is None else self.label + suffix
+        return Known(array, label=label, store=self.store)
+
     def as_tensor(self):
         """The value in the graph; made once for each block of it (a branch or loop body is one of its own)."""
-        if self.parameter is not None:
-            return self.parameter
+        parameter = None if self.store is None else self.store.parameter(self.label, self.array)
+        if parameter is not None:
+            return parameter
         scope = _recording.scope()
         if self._made is None or self._made[0] != scope:
             self._made = scope, _tensor_of_sizes(self) if self.is_symbolic else Tensor(self.array)

@@ -6,6 +6,7 @@ The input's part of all steps is one matrix product; the steps are one loop of t
 from ... import functional as F
 from ...errors import UnsupportedError
 from ..registry import operator
+from ..values import Known, tensor_of
 
 _ACTIVATIONS = {
     "Relu": lambda x, alpha, beta: F.relu(x),
@@ -52,6 +53,7 @@ class _Layer:
     """
 
     def __init__(self, node, gates, x, weight, recurrence, bias, lengths):
+        x = tensor_of(x)
         self.node = node
         self.batch_first = bool(node.get("layout", 0))
         self.x = F.transpose(x, (1, 0, 2)) if self.batch_first else x
@@ -60,15 +62,17 @@ class _Layer:
         if kind not in ("forward", "reverse", "bidirectional"):
             raise UnsupportedError(f"the direction {kind!r}")
         self.reversed = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}[kind]
-        self.weight, self.recurrence, self.bias = weight, recurrence, bias
+        self.weight, self.recurrence = _by_direction(weight), _by_direction(recurrence)
+        self.bias = None if bias is None else _by_direction(bias)
         self.gates = gates
         self.clip = node.get("clip")
-        self.lengths = lengths
+        self.lengths = tensor_of(lengths)
 
     def first_state(self, given, direction):
         """The state before the first step: (batch, hidden)."""
         if given is None:
             return F.zeros((self.x.shape[1], self.hidden), dtype=self.x.dtype)
+        given = tensor_of(given)
         return given[:, direction] if self.batch_first else given[direction]
 
     def biases(self, direction):
@@ -76,7 +80,7 @@ class _Layer:
         if self.bias is None:
             return None, None
         rows = self.gates * self.hidden
-        return self.bias[direction, :rows], self.bias[direction, rows:]
+        return self.bias[direction][:rows], self.bias[direction][rows:]
 
     def clipped(self, x):
         """Held within the node's ``clip``."""
@@ -125,7 +129,15 @@ def _sum(a, b):
     return a if b is None else a + b
 
 
-@operator("RNN", since=7)
+def _by_direction(value):
+    """Weights of one or two directions as a list; known ones are cut while importing, so that each is stored packed."""
+    if not isinstance(value, Known) or (value.store is not None and value.store.trains):
+        value = tensor_of(value)
+        return [value[i] for i in range(value.shape[0])]
+    return [value.part(value.array[i], f"[{i}]").as_tensor() for i in range(value.shape[0])]
+
+
+@operator("RNN", since=7, raw=True)
 def rnn(node, x, weight, recurrence, bias=None, lengths=None, first=None):
     """h = f(x W' + h R' + both biases)."""
     layer = _Layer(node, 1, x, weight, recurrence, bias, lengths)
@@ -134,9 +146,9 @@ def rnn(node, x, weight, recurrence, bias=None, lengths=None, first=None):
     for i in range(len(layer.reversed)):
         (activate,) = functions[i]
         input_bias, state_bias = layer.biases(i)
-        inputs = _sum(F.matmul(layer.x, weight[i], transpose_b=True), input_bias)
+        inputs = _sum(F.matmul(layer.x, layer.weight[i], transpose_b=True), input_bias)
         inputs = _sum(inputs, state_bias)
-        rows = recurrence[i]
+        rows = layer.recurrence[i]
 
         def step(part, states, rows=rows, activate=activate):
             return (activate(layer.clipped(part + F.matmul(states[0], rows, transpose_b=True))),)
@@ -147,7 +159,7 @@ def rnn(node, x, weight, recurrence, bias=None, lengths=None, first=None):
     return layer.results(outputs, last)
 
 
-@operator("GRU", since=7)
+@operator("GRU", since=7, raw=True)
 def gru(node, x, weight, recurrence, bias=None, lengths=None, first=None):
     """Gates in the order update, reset, hidden; ``linear_before_reset`` applies the reset behind the product."""
     layer = _Layer(node, 3, x, weight, recurrence, bias, lengths)
@@ -155,9 +167,9 @@ def gru(node, x, weight, recurrence, bias=None, lengths=None, first=None):
     behind = bool(node.get("linear_before_reset", 0))
     outputs, last = [], []
     for i in range(len(layer.reversed)):
-        inputs, state_bias = F.matmul(layer.x, weight[i], transpose_b=True), layer.biases(i)[1]
+        inputs, state_bias = F.matmul(layer.x, layer.weight[i], transpose_b=True), layer.biases(i)[1]
         inputs = _sum(inputs, layer.biases(i)[0])
-        step = _gru_step(layer, recurrence[i], state_bias, functions[i], behind)
+        step = _gru_step(layer, layer.recurrence[i], state_bias, functions[i], behind)
         y, (h,) = layer.run(i, (layer.first_state(first, i),), inputs, step)
         outputs.append(y)
         last.append(h)
@@ -189,18 +201,20 @@ def _gru_step(layer, rows, bias, functions, behind):
     return step
 
 
-@operator("LSTM", since=7)
+@operator("LSTM", since=7, raw=True)
 def lstm(node, x, weight, recurrence, bias=None, lengths=None, first=None, first_cell=None, peepholes=None):
     """Gates in the order input, output, forget, cell; with peepholes the gates also see the cell."""
     layer = _Layer(node, 4, x, weight, recurrence, bias, lengths)
     functions = _activations(node, ["Sigmoid", "Tanh", "Tanh"], len(layer.reversed))
     outputs, last, last_cells = [], [], []
     for i in range(len(layer.reversed)):
-        inputs = F.matmul(layer.x, weight[i], transpose_b=True)
+        inputs = F.matmul(layer.x, layer.weight[i], transpose_b=True)
         for part in layer.biases(i):
             inputs = _sum(inputs, part)
-        seen = None if peepholes is None else [peepholes[i, k * layer.hidden : (k + 1) * layer.hidden] for k in range(3)]
-        step = _lstm_step(layer, recurrence[i], seen, functions[i], bool(node.get("input_forget", 0)))
+        seen = None
+        if peepholes is not None:
+            seen = [tensor_of(peepholes)[i, k * layer.hidden : (k + 1) * layer.hidden] for k in range(3)]
+        step = _lstm_step(layer, layer.recurrence[i], seen, functions[i], bool(node.get("input_forget", 0)))
         states = layer.first_state(first, i), layer.first_state(first_cell, i)
         y, (h, c) = layer.run(i, states, inputs, step)
         outputs.append(y)

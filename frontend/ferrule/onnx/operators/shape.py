@@ -54,7 +54,11 @@ def _order(node, rank):
 @operator("Transpose", fold=lambda node, x: x.transpose(_order(node, x.ndim)))
 def transpose(node, x):
     """The axes in another order, reversed by default."""
-    return F.transpose(x, _order(node, x.ndim))
+    order = _order(node, x.ndim)
+    result = F.transpose(x, order)
+    if order == [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2]:
+        node.importer.note_transposed(result, x)
+    return result
 
 
 def _squeezed(node, shape, axes):
