@@ -22,7 +22,7 @@ from .weights import FrozenWeights, TrainableWeights
 __all__ = ["compile", "load"]
 
 
-def load(path_or_proto, shapes=None):
+def load(path_or_proto, shapes=None, values=None):
     """The model as a traced function.
 
     The function takes the model's inputs in their order (or by name, where the name is an identifier) and returns a dict
@@ -34,39 +34,42 @@ def load(path_or_proto, shapes=None):
         path_or_proto: a path (data beside the file are found), the bytes of a file, or an onnx.ModelProto.
         shapes: fixes sizes that the model leaves open: ``{input name: shape}`` or ``{dim name: size}``; a size is an int
             or a Dim. What stays open is a Dim without a maximum.
+        values: {input name: array}: fixes an input, which then is none of the function's: sizes, axes or the number of
+            steps that the model takes as inputs, on which shapes depend.
 
     Raises:
         ModelError: no model, or a damaged one.
         UnsupportedError: operators that cannot be imported, all of them at once.
         ShapeError: ``shapes`` names what the model does not have, or does not fit.
     """
-    model = _checked(path_or_proto)
+    model = _checked(path_or_proto, values)
     weights = TrainableWeights(model)
     function = _traced(model, _specs(model, shapes), weights)
     function.weights = weights.by_name
     return function
 
 
-def compile(path_or_proto, shapes=None, **options):  # noqa: A001  (as fer.compile)
+def compile(path_or_proto, shapes=None, values=None, **options):  # noqa: A001  (as fer.compile)
     """The model as a Program with the entry ``main``, whose inputs and outputs have the model's names.
 
     Weights are variables under their names in the model; one that was cut or joined before its use stands under the
     name of the result. To train a model, compile what `load` gives.
 
     Args:
-        path_or_proto, shapes: see `load`.
+        path_or_proto, shapes, values: see `load`.
         options: those of `fer.compile`.
 
     Raises:
         as `load`; UnsupportedError also for what turns out while shapes are known.
     """
-    model = _checked(path_or_proto)
+    model = _checked(path_or_proto, values)
     function = _traced(model, _specs(model, shapes), FrozenWeights())
     return compile_function("main", function, function.specs, [each.name for each in model.graph.outputs], **options)
 
 
-def _checked(source):
+def _checked(source, values):
     model = Model(source)
+    model.fix_inputs(values or {})
     missing = missing_operators(model)
     for value in (*model.graph.inputs, *model.graph.outputs):
         if value.kind != "tensor" or value.dtype not in (None, *ALL):

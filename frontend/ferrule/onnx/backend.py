@@ -8,18 +8,22 @@ from onnx.backend.base import BackendRep, Device, DeviceType
 from ..errors import FerruleError, UnsupportedError
 from ..program import Session
 from . import compile as compile_model
-from .importer import describe_failures, missing_operators
+from .importer import describe_failures, host_inputs, missing_operators
 from .model import Model
 
 
 class Prepared(BackendRep):
-    """A model that is ready to run; it is compiled once for each set of input shapes."""
+    """A model that is ready to run.
+
+    It is compiled once for each set of input shapes, and of values of those inputs that decide shapes.
+    """
 
     def __init__(self, proto, threads):
         self._model = Model(proto)
         self._proto = proto
         self._threads = threads
         self._sessions = {}
+        self._fixed = set(host_inputs(self._model))
         missing = missing_operators(self._model)
         if missing:
             raise UnsupportedError(describe_failures(self._model.origin, missing))
@@ -32,11 +36,14 @@ class Prepared(BackendRep):
         arrays = [np.asarray(given[name]) for name in names if name in given]
         if len(arrays) < len(names):
             raise UnsupportedError(f"{self._model.origin}: {len(arrays)} inputs are given, it has {', '.join(names)}")
-        key = tuple(array.shape for array in arrays)
+        fixed = {name: array for name, array in zip(names, arrays) if name in self._fixed}
+        free = {name: array for name, array in zip(names, arrays) if name not in self._fixed}
+        shapes = {name: array.shape for name, array in free.items()}
+        key = tuple(shapes.values()), tuple((array.shape, array.tobytes()) for array in fixed.values())
         if key not in self._sessions:
-            program = compile_model(self._proto, shapes=dict(zip(names, key)))
+            program = compile_model(self._proto, shapes=shapes, values=fixed)
             self._sessions[key] = Session(program, threads=self._threads)
-        return self._sessions[key].run("main", *arrays)
+        return self._sessions[key].run("main", *free.values())
 
 
 class Backend(BaseBackend):

@@ -57,7 +57,7 @@ def _specified(node, inputs):
     if schema.has_function:
         known = [v for v in schema.function_opset_versions if v <= node.version]
         if known:
-            return schema.get_function_with_opset_version(max(known))
+            return onnx.FunctionProto.FromString(schema.get_function_with_opset_version(max(known)))
     return None
 
 

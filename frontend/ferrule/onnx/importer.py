@@ -252,8 +252,8 @@ def _argument(node, handler, position, value):
         return value.array
     name = node.inputs[position]
     raise UnsupportedError(
-        f"its input {position}, {name!r}, must be known while importing, and depends on the data: give fixed sizes with "
-        f"shapes={{...}}, or compute it outside of the model"
+        f"its input {position}, {name!r}, must be known while importing, and depends on the data; an input of the model "
+        f"gets a fixed value with values={{...}}"
     )
 
 
@@ -279,6 +279,19 @@ def missing_operators(model):
 
     visit(model.graph)
     return found
+
+
+def host_inputs(model):
+    """The names of the main graph's inputs that decide shapes: handlers need to know what is computed from them."""
+    graph = model.graph
+    wanted = set()
+    for node in reversed(graph.nodes):
+        handler = find(node.domain, node.operator, node.version)
+        known = [] if handler is None else [name for i, name in enumerate(node.inputs) if i in handler.host]
+        if wanted.intersection(node.outputs) and node.operator not in ("Shape", "Size"):
+            known = node.inputs
+        wanted.update(known)
+    return [value.name for value in graph.inputs if value.name in wanted]
 
 
 def describe_failures(origin, failures):

@@ -90,6 +90,26 @@ class Model:
         self.graph = read_graph(self.proto.graph, self.opsets, self.origin)
 
 
+    def fix_inputs(self, values):
+        """Makes inputs constant: ``values`` is {name: array}.
+
+        Raises:
+            ModelError: an input that the model does not have, or another dtype or rank than it declares.
+        """
+        declared = {value.name: value for value in self.graph.inputs}
+        for name, array in values.items():
+            if name not in declared:
+                raise ModelError(f"{self.origin}: values names {name!r}; the inputs are {', '.join(declared)}")
+            array, value = np.asarray(array), declared[name]
+            if array.dtype.name != value.dtype or (value.shape is not None and array.ndim != len(value.shape)):
+                raise ModelError(
+                    f"{self.origin}: values gives {name!r} as {array.dtype.name} of rank {array.ndim}; the model says "
+                    f"{value.dtype}{'' if value.shape is None else f' of rank {len(value.shape)}'}"
+                )
+            self.graph.initializers[name] = array
+        self.graph.inputs = [value for value in self.graph.inputs if value.name not in values]
+
+
 def _read(source):
     if isinstance(source, onnx.ModelProto):
         return source, source.graph.name or "model"

@@ -41,7 +41,7 @@ def _fold_range(node, start, limit, delta):
     return np.arange(start.reshape(-1)[0], limit.reshape(-1)[0], delta.reshape(-1)[0], dtype=start.dtype)
 
 
-@operator("Range", since=11, raw=True, fold=_fold_range, note="sizes that the shapes decide")
+@operator("Range", since=11, host=(0, 1, 2), raw=True, fold=_fold_range, note="sizes that the shapes decide")
 def range_of(node, start, limit, delta, *stash):
     """start, start + delta, ... before limit."""
     for value in (start, limit, delta):
