@@ -2,6 +2,7 @@
 
 import numpy as np
 import onnx
+from onnx import numpy_helper
 from onnx.backend.base import Backend as BaseBackend
 from onnx.backend.base import BackendRep, Device, DeviceType
 
@@ -33,7 +34,7 @@ class Prepared(BackendRep):
         del kwargs
         names = [value.name for value in self._model.graph.inputs]
         given = inputs if isinstance(inputs, dict) else dict(zip(names, inputs))
-        arrays = [np.asarray(given[name]) for name in names if name in given]
+        arrays = [_array(given[name]) for name in names if name in given]
         if len(arrays) < len(names):
             raise UnsupportedError(f"{self._model.origin}: {len(arrays)} inputs are given, it has {', '.join(names)}")
         fixed = {name: array for name, array in zip(names, arrays) if name in self._fixed}
@@ -44,6 +45,11 @@ class Prepared(BackendRep):
             program = compile_model(self._proto, shapes=shapes, values=fixed)
             self._sessions[key] = Session(program, threads=self._threads)
         return self._sessions[key].run("main", *free.values())
+
+
+def _array(value):
+    """An input as an array; the tests of ONNX give some as TensorProtos."""
+    return numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else np.asarray(value)
 
 
 class Backend(BaseBackend):

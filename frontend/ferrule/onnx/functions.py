@@ -80,12 +80,13 @@ def _instantiate(proto, node, model):
             if attribute.default_value.name:
                 given.setdefault(name, attribute.default_value)
     opsets = {**model.opsets, **versions(proto.opset_import)}
-    nodes = []
+    nodes, known = [], set(proto.input)
     for position, each in enumerate(proto.node):
         copy = onnx.NodeProto()
         copy.CopyFrom(each)
         _substitute(copy, given)
-        inner = read_node(copy, position, opsets, model.origin)
+        inner = read_node(copy, position, opsets, model.origin, known)
+        known.update(inner.outputs)
         inner.name = f"{node.name}/{inner.name}"
         nodes.append(inner)
     if len(node.inputs) > len(proto.input):

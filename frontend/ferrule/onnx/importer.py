@@ -246,10 +246,13 @@ def _known_result(array, dtype):
 
 
 def _argument(node, handler, position, value):
-    if position not in handler.host or value is None:
+    required = position in handler.host
+    if value is None or not (required or position in handler.host_if_known):
         return tensor_of(value)
     if isinstance(value, Known):
         return value.array
+    if not required:
+        return value
     name = node.inputs[position]
     raise UnsupportedError(
         f"its input {position}, {name!r}, must be known while importing, and depends on the data; an input of the model "
@@ -284,10 +287,15 @@ def missing_operators(model):
 def host_inputs(model):
     """The names of the main graph's inputs that decide shapes: handlers need to know what is computed from them."""
     graph = model.graph
+    # Of operators that are functions any list of integers may decide a shape.
+    lists = {v.name for v in graph.inputs if v.dtype in ("int32", "int64") and len(v.shape or ()) < 2}
     wanted = set()
     for node in reversed(graph.nodes):
         handler = find(node.domain, node.operator, node.version)
-        known = [] if handler is None else [name for i, name in enumerate(node.inputs) if i in handler.host]
+        if handler is None:
+            known = lists.intersection(node.inputs)
+        else:
+            known = {name for i, name in enumerate(node.inputs) if i in handler.host}
         if wanted.intersection(node.outputs) and node.operator not in ("Shape", "Size"):
             known = node.inputs
         wanted.update(known)

@@ -7,7 +7,7 @@ input that is left out is None. The decorator says what differs:
     def reshape(node, data, shape): ...
 
 ``host`` names inputs that must be known while importing: they come as NumPy arrays, whose elements are DimExprs where a
-size is symbolic (dtype object). ``fold`` computes the result from arrays alone; it is used when all inputs are known, so
+size is symbolic (dtype object); those in ``host_if_known`` come so where they are known, else as Tensors. ``fold`` computes the result from arrays alone; it is used when all inputs are known, so
 that arithmetic on shapes stays arithmetic on shapes.
 """
 
@@ -25,18 +25,20 @@ class Handler:
     since: int
     function: object
     host: tuple = ()
+    host_if_known: tuple = ()
     fold: object = None
     note: str = ""
     raw: bool = False
 
 
-def operator(name, since=1, *, domain="", host=(), fold=None, note="", raw=False):
+def operator(name, since=1, *, domain="", host=(), host_if_known=(), fold=None, note="", raw=False):
     """Registers a handler.
 
     Args:
         name: the operator, or a tuple of operators with the same meaning; the handler finds it in ``node.operator``.
         since: the version of the operator set from which on the handler is right.
         host: the positions of inputs that must be known while importing.
+        host_if_known: the positions of inputs that are arrays if they are known.
         fold: ``fold(node, *arrays)`` for inputs that are all known; None leaves that to the compiler.
         note: what the table of operators says about limits.
         raw: the handler gets the inputs as `values.Known` or Tensor, as they are.
@@ -45,7 +47,7 @@ def operator(name, since=1, *, domain="", host=(), fold=None, note="", raw=False
     def register(function):
         for each in name if isinstance(name, tuple) else (name,):
             versions = _REGISTRY.setdefault((domain, each), [])
-            versions.append(Handler(each, domain, since, function, tuple(host), fold, note, raw))
+            versions.append(Handler(each, domain, since, function, tuple(host), tuple(host_if_known), fold, note, raw))
             versions.sort(key=lambda handler: handler.since)
         return function
 

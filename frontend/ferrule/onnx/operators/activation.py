@@ -1,5 +1,7 @@
 """Activations. Where Ferrule has the same function it is taken, else the formula of the specification."""
 
+import numpy as np
+
 from ... import functional as F
 from ..registry import operator
 
@@ -13,7 +15,11 @@ _PLAIN = {
 }
 
 
-@operator(tuple(_PLAIN))
+def _fold_plain(node, x):
+    return np.maximum(x, 0) if node.operator == "Relu" and x.dtype != object else None
+
+
+@operator(tuple(_PLAIN), fold=_fold_plain)
 def plain(node, x):
     """An activation without parameters."""
     return _PLAIN[node.operator](x)

@@ -31,7 +31,7 @@ def _constant(value):
     return bool(value.array.reshape(-1)[0]) if isinstance(value, Known) and not value.is_symbolic else None
 
 
-@operator("Loop", raw=True, note="results of all steps only where the number of steps is known")
+@operator("Loop", host=(0, 1), raw=True, note="results of all steps only where the number of steps is known")
 def loop(node, limit=None, condition=None, *carried):
     """A counted or conditional loop with values that are carried from step to step."""
     body = node.get("body")
@@ -41,9 +41,8 @@ def loop(node, limit=None, condition=None, *carried):
             raise UnsupportedError("no step is run, so the shapes of its results of all steps are not known")
         return list(carried)
     trips = limit.array.reshape(-1)[0] if isinstance(limit, Known) else None
-    if len(body.outputs) > 1 + count or _passes_condition(body):
-        if trips is not None and _passes_condition(body) and _constant(condition):
-            return _counted(node, body, trips, carried)
+    if trips is not None and _passes_condition(body) and _constant(condition):
+        return _counted(node, body, trips, carried)
     if len(body.outputs) > 1 + count:
         raise UnsupportedError("it gives results of all steps, whose number depends on the data")
     return _conditional(node, body, limit, condition, carried)

@@ -6,7 +6,9 @@ import numpy as np
 
 from ... import dims, dtypes, functional as F
 from ...errors import UnsupportedError
+from ..model import dtype_name
 from ..registry import operator
+from ..values import Known, tensor_of
 
 # --- one operand ------------------------------------------------------------------------------------------------------
 
@@ -81,12 +83,10 @@ def _divide(x, y):
 
 
 def _power(x, y):
-    """The result has the type of the base."""
-    if x.dtype == y.dtype:
-        return F.pow(x, y)
+    """The result has the type of the base; integers are exact below 2 ** 53."""
     if dtypes.is_float(x.dtype):
         return F.pow(x, y.astype(x.dtype))
-    return F.pow(x.astype("float64"), y.astype("float64")).astype(x.dtype)
+    return F.round(F.pow(x.astype("float64"), y.astype("float64"))).astype(x.dtype)
 
 
 _BINARY = {
@@ -240,8 +240,6 @@ def _cast(x, name):
 
 
 def _fold_cast(name, x):
-    from ..values import Known
-
     if name not in dtypes.ALL:
         return None
     if x.dtype == object:
@@ -254,8 +252,6 @@ def _fold_cast(name, x):
 
 
 def _target(node):
-    from ..model import dtype_name
-
     return dtype_name(node.get("to"))
 
 
@@ -265,7 +261,10 @@ def cast(node, x):
     return _cast(x, _target(node))
 
 
-@operator("CastLike", since=15)
+@operator("CastLike", since=15, raw=True)
 def cast_like(node, x, like):
     """The element type of the second operand."""
-    return _cast(x, like.dtype)
+    known = _fold_cast(like.dtype, x.array) if isinstance(x, Known) and not x.is_weight else None
+    if known is not None:
+        return known if isinstance(known, Known) else Known(known)
+    return _cast(tensor_of(x), like.dtype)

@@ -61,7 +61,7 @@ def reduce(node, x, axes=None):
     if over is None:
         return _elementwise(node, x)
     empty = any(is_static(x.shape[axis]) and x.shape[axis] == 0 for axis in over)
-    if empty and node.operator in ("ReduceMax", "ReduceMin"):
+    if empty and node.operator in ("ReduceMax", "ReduceMin", "ReduceLogSumExp"):
         return _of_nothing(node, x, over, keep)
     return _REDUCTIONS[node.operator](x, over, keep).astype(x.dtype)
 
@@ -75,7 +75,7 @@ def _elementwise(node, x):
 
 def _of_nothing(node, x, over, keep):
     if dtypes.is_float(x.dtype):
-        value = float("-inf") if node.operator == "ReduceMax" else float("inf")
+        value = float("inf") if node.operator == "ReduceMin" else float("-inf")
     else:
         limits = dtypes.limits(x.dtype) if x.dtype != "bool" else None
         low, high = (False, True) if limits is None else (limits.min, limits.max)

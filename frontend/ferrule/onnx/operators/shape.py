@@ -3,6 +3,7 @@
 import numpy as np
 
 from ... import dtypes, functional as F
+from ..._tensor import Tensor
 from ...errors import ModelError, UnsupportedError
 from ...shapes import is_static, size_of
 from ..registry import operator
@@ -228,13 +229,17 @@ def tile(node, x, repeats):
     return F.tile(x, sizes(repeats))
 
 
-@operator("Pad", since=11, host=(1, 2, 3), note="widths that the shapes decide; modes constant, reflect, edge, wrap")
+@operator("Pad", since=11, host=(1, 3), host_if_known=(2,), note="widths that the shapes decide; modes constant, reflect, edge, wrap")
 def pad(node, x, pads, value=None, axes=None):
     """Elements around a tensor; negative widths take elements away."""
     widths = ints(pads, "the width of a padding")
     axes = list(range(x.ndim)) if axes is None else axes_of(node, axes, x.ndim)
+    mode = node.get("mode", "constant")
+    if isinstance(value, Tensor) and mode == "constant":
+        inside = _padded(F.ones(x.shape, dtype="int32"), axes, widths, mode, 0)
+        return F.where(inside, _padded(x, axes, widths, mode, 0), F.reshape(value, ()))
     number = 0 if value is None or not value.size else value.reshape(-1)[0].item()
-    return _padded(x, axes, widths, node.get("mode", "constant"), number)
+    return _padded(x, axes, widths, mode, number)
 
 
 @operator("Pad", since=2)

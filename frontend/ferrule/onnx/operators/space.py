@@ -22,11 +22,11 @@ def depth_to_space(node, x):
 
 @operator("SpaceToDepth")
 def space_to_depth(node, x):
-    """Blocks of pixels as channels."""
+    """Blocks of pixels as channels, in the orders of DepthToSpace."""
     size = node.get("blocksize")
     batch, channels, height, width = x.shape
     apart = F.reshape(x, (batch, channels, height // size, size, width // size, size))
-    mixed = F.transpose(apart, (0, 3, 5, 1, 2, 4))
+    mixed = F.transpose(apart, (0, 3, 5, 1, 2, 4) if node.get("mode", "DCR") == "DCR" else (0, 1, 3, 5, 2, 4))
     return F.reshape(mixed, (batch, channels * size * size, height // size, width // size))
 
 
