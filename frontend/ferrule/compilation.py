@@ -20,9 +20,10 @@ from .program import Program
 class _Entry:
     """An entry as the user gives it: what to call, with which inputs."""
 
-    def __init__(self, name, target, specs):
+    def __init__(self, name, target, specs, output_names=None):
         self.name = name
         self.arguments = {}
+        self._output_names = output_names
         bound_to = ()
         if isinstance(target, types.MethodType):
             bound_to, target = (target.__self__,), target.__func__
@@ -57,7 +58,10 @@ class _Entry:
 
     def record(self):
         """The entry's graph."""
-        return record(self.function, self.name, Inputs(self.inputs), self._call, artifact=True)
+        inputs = Inputs(self.inputs)
+        return record(
+            self.function, self.name, inputs, self._call, artifact=True, output_names=self._output_names
+        )
 
     def _call(self, tensors, guards):
         del guards
@@ -137,7 +141,7 @@ class _Names:
         names = self._names.get(variable.id, [])
         if not names and variable.role == "gradient" and variable.of is not None:
             names = [name + ".grad" for name in self.of(variable.of)[:1]]
-        if not names and variable.role == "random_state":
+        if not names and variable.name:  # its own: given with the tensor, or by the random generator
             names = [variable.name]
         return names
 
@@ -235,14 +239,24 @@ def compile(  # noqa: A001  (the API's name)
     return _compile(wanted, modules, targets, plan_at, disable_passes)
 
 
+def compile_function(name, function, specs, output_names, **options):
+    """The Program of one traced function, whose outputs get names; ``options`` are those of `compile`."""
+    _check_options("compile", options)
+    return _compile([_Entry(name, function, specs, output_names)], **options)
+
+
 def compile_call(function, signature, call, input_names, output_names, options):
     """The Program of one call of a traced function; see `ferrule.jit.trace.dump`."""
+    _check_options("dump", options)
+    entry = _RecordedCall(function, signature, call, input_names, output_names)
+    return _compile([entry], **options)
+
+
+def _check_options(what, options):
     known = ("modules", "targets", "plan_at", "disable_passes")
     for option in options:
         if option not in known:
-            raise UnsupportedError(f"dump: the option {option!r}; allowed: {', '.join(known)}")
-    entry = _RecordedCall(function, signature, call, input_names, output_names)
-    return _compile([entry], **options)
+            raise UnsupportedError(f"{what}: the option {option!r}; allowed: {', '.join(known)}")
 
 
 def _compile(wanted, modules=None, targets=("host",), plan_at=None, disable_passes=()):

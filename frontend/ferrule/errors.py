@@ -112,6 +112,19 @@ class ArtifactError(FerruleError):
     """
 
 
+class ModelError(FerruleError):
+    """A model file of another system that is missing, damaged, or no model.
+
+    Wrong::
+
+        ferrule.onnx.load("weights.npz")
+
+    Right::
+
+        ferrule.onnx.load("model.onnx")
+    """
+
+
 class ExecutionError(FerruleError):
     """A run that was refused or failed: wrong number, name, shape or dtype of inputs, a dim out of its range.
 
@@ -136,6 +149,7 @@ CLASSES = {
         UnsupportedError,
         BudgetError,
         ArtifactError,
+        ModelError,
         ExecutionError,
     )
 }

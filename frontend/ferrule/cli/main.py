@@ -4,6 +4,7 @@ import argparse
 import sys
 
 from ..errors import FerruleError
+from . import compile as compile_command
 from . import info, profile
 
 
@@ -13,6 +14,7 @@ def main(arguments=None):
         prog="ferrule", description="Compiled models that train and run.", epilog="Example: ferrule info net.fer --json"
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    compile_command.add_arguments(commands)
     info.add_arguments(commands)
     profile.add_arguments(commands)
     options = parser.parse_args(arguments)

@@ -44,10 +44,12 @@ def avg_pool1d(
     ceil_mode=False,
     count_include_pad=None,
     divisor_override=None,
+    dilation=1,
 ):
     """`avg_pool2d` over one axis of space."""
     include = _includes_padding("avg_pool1d", mode, count_include_pad)
-    return _avg_pool("avg_pool1d", 1, inp, kernel_size, stride, padding, include, ceil_mode, divisor_override)
+    window = kernel_size, stride, padding, dilation, ceil_mode
+    return _avg_pool("avg_pool1d", 1, inp, window, include, divisor_override)
 
 
 def avg_pool2d(
@@ -60,17 +62,19 @@ def avg_pool2d(
     ceil_mode=False,
     count_include_pad=None,
     divisor_override=None,
+    dilation=1,
 ):
     """The mean of each window.
 
     Args:
-        kernel_size, stride, padding, ceil_mode: as for `max_pool2d`.
+        kernel_size, stride, padding, dilation, ceil_mode: as for `max_pool2d`.
         mode: ``"average_count_exclude_padding"`` divides by the elements inside, ``"average"`` counts the padding.
         count_include_pad: PyTorch's word for ``mode``, which it overrides.
         divisor_override: divide by this number instead.
     """
     include = _includes_padding("avg_pool2d", mode, count_include_pad)
-    return _avg_pool("avg_pool2d", 2, inp, kernel_size, stride, padding, include, ceil_mode, divisor_override)
+    window = kernel_size, stride, padding, dilation, ceil_mode
+    return _avg_pool("avg_pool2d", 2, inp, window, include, divisor_override)
 
 
 def avg_pool3d(
@@ -83,10 +87,12 @@ def avg_pool3d(
     ceil_mode=False,
     count_include_pad=None,
     divisor_override=None,
+    dilation=1,
 ):
     """`avg_pool2d` over three axes of space."""
     include = _includes_padding("avg_pool3d", mode, count_include_pad)
-    return _avg_pool("avg_pool3d", 3, inp, kernel_size, stride, padding, include, ceil_mode, divisor_override)
+    window = kernel_size, stride, padding, dilation, ceil_mode
+    return _avg_pool("avg_pool3d", 3, inp, window, include, divisor_override)
 
 
 def adaptive_max_pool1d(inp, oshp):
@@ -159,9 +165,9 @@ def _includes_padding(op, mode, count_include_pad):
     return _AVERAGE_MODES[mode] if count_include_pad is None else bool(count_include_pad)
 
 
-def _avg_pool(op, rank, inp, kernel_size, stride, padding, include, ceil_mode, divisor):
+def _avg_pool(op, rank, inp, window, include, divisor):
     inp, alone = batched(op, inp, rank)
-    attrs, beyond = _window(op, rank, inp, kernel_size, stride, padding, 1, ceil_mode)
+    attrs, beyond = _window(op, rank, inp, *window)
     if include and divisor is None and any(beyond):
         # Padding counts and what the ceiling adds does not: the padding becomes part of the input.
         inp = pad_space(inp, attrs["pads_begin"], attrs["pads_end"])

@@ -1,0 +1,78 @@
+"""Convolutions and transposed convolutions over 1 to 3 axes of space."""
+
+from ... import functional as F
+from ...errors import UnsupportedError
+from ..registry import operator
+from .windows import cropped, halves, window_of
+
+_CONVOLUTIONS = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}
+_TRANSPOSED = {1: F.conv_transpose1d, 2: F.conv_transpose2d, 3: F.conv_transpose3d}
+
+
+def _for_rank(functions, rank):
+    if rank not in functions:
+        raise UnsupportedError(f"it has {rank} axes of space; allowed are 1 to 3")
+    return functions[rank]
+
+
+@operator("Conv", note="1 to 3 axes of space")
+def convolution(node, x, weight, bias=None):
+    """The cross-correlation of images with a weight (out, in / group, kernel...)."""
+    space = x.shape[2:]
+    function = _for_rank(_CONVOLUTIONS, len(space))
+    window = window_of(node, space, weight.shape[2:])
+    x, padding = cropped(x, window.padding)
+    return function(
+        x,
+        weight,
+        bias,
+        stride=window.strides,
+        padding=padding,
+        dilation=window.dilations,
+        groups=node.get("group", 1),
+    )
+
+
+@operator("ConvTranspose", note="1 to 3 axes of space")
+def transposed_convolution(node, x, weight, bias=None):
+    """The gradient of a convolution to its input; weight (in, out / group, kernel...)."""
+    space = x.shape[2:]
+    rank = len(space)
+    function = _for_rank(_TRANSPOSED, rank)
+    kernel, strides = list(weight.shape[2:]), node.get("strides") or [1] * rank
+    dilations, extra = node.get("dilations") or [1] * rank, list(node.get("output_padding") or [0] * rank)
+    pads, mode = node.get("pads") or [0] * 2 * rank, node.get("auto_pad", "NOTSET")
+    padding = list(zip(pads[:rank], pads[rank:]))
+    wanted = node.get("output_shape")
+    if wanted is not None and len(wanted) == rank + 2:
+        wanted = wanted[2:]
+    if wanted is None and mode.startswith("SAME"):
+        wanted = [size * stride for size, stride in zip(space, strides)]
+    if wanted is not None:
+        # The padding is what makes the result as large as wanted; the larger half lies before unless SAME_UPPER.
+        for i in range(rank):
+            reach = dilations[i] * (kernel[i] - 1) + 1
+            total = strides[i] * (space[i] - 1) + extra[i] + reach - wanted[i]
+            padding[i] = halves("SAME_UPPER" if mode == "SAME_UPPER" else "SAME_LOWER", total)
+    grown = [(max(-before, 0), max(-after, 0)) for before, after in padding]
+    padding = [(max(before, 0), max(after, 0)) for before, after in padding]
+    for i in range(rank):
+        if extra[i] >= max(strides[i], dilations[i]):
+            grown[i] = grown[i][0], grown[i][1] + extra[i]
+            extra[i] = 0
+    result = function(
+        x,
+        weight,
+        None if any(map(any, grown)) else bias,
+        stride=strides,
+        padding=padding,
+        output_padding=extra,
+        groups=node.get("group", 1),
+        dilation=dilations,
+    )
+    if any(map(any, grown)):
+        result = F.pad(result, [(0, 0), (0, 0), *grown])
+        if bias is not None:
+            result = result + F.reshape(bias, (-1,) + (1,) * rank)
+    return result
+
