@@ -2,8 +2,8 @@
 
 import time
 
-import bench_frontend as bench
 import pytest
+from bench import frontend as bench
 
 BLOCKS = {
     "dense": (lambda: bench.Dense(32), (8, 32)),

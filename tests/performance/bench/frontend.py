@@ -230,7 +230,10 @@ def bench_compile():
         report(f"compile: 200 {name} blocks against 20", many / few, "x", "<= 12")
 
 
-def main():
+def main(arguments):
+    """The command `./dev bench frontend`, which has no options."""
+    if arguments:
+        raise SystemExit(f"bench frontend takes no arguments, not {' '.join(arguments)}")
     program_cache.configure(folder=None)
     bench_one_op()
     bench_traced_call()
@@ -238,7 +241,3 @@ def main():
     print("\n| what | measured | goal |\n|---|---|---|")
     for row in ROWS:
         print("| " + " | ".join(row) + " |")
-
-
-if __name__ == "__main__":
-    main()

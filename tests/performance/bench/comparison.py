@@ -1,0 +1,88 @@
+"""One row of a table: systems get the same job, what they compute is compared, and then they are timed in turns."""
+
+import contextlib
+
+from . import tables
+from .harness import Worker, WorkerError, interleave, scale_error, show
+
+
+class Comparison:
+    """Systems that do the same jobs.
+
+    Args:
+        systems: {name: System}.
+        reference: the name of the one that the others' results are compared with.
+        tolerance: the largest `scale_error`; a system with a larger one has no time.
+        calls: so many calls are compared, from the first one on.
+        every: show the error of every system in the table, not only ours.
+    """
+
+    def __init__(self, systems, reference, tolerance, calls=1, every=False):
+        self._systems, self._reference, self._tolerance = systems, reference, tolerance
+        self._calls, self._every = calls, every
+        self.versions = {}  # {title: version} of the other systems
+
+    def titles(self):
+        """{name: title}."""
+        return {name: system.title for name, system in self._systems.items()}
+
+    def row(self, labels, job, threads, options):
+        """The Row of a job with new processes."""
+        with self.workers(threads) as workers:
+            return self.row_of(workers, labels, job, options)
+
+    @contextlib.contextmanager
+    def workers(self, threads):
+        """{name: Worker, or the text of why there is none}, for `row_of`."""
+        with contextlib.ExitStack() as stack:
+            workers = {}
+            for name, system in self._systems.items():
+                show(f"{system.title} starts with {threads} threads")
+                try:
+                    workers[name] = stack.enter_context(Worker(system, threads))
+                except WorkerError as error:
+                    workers[name] = str(error)
+                    continue
+                if name != tables.OURS:
+                    self.versions[system.title] = workers[name].version
+            yield workers
+
+    def row_of(self, workers, labels, job, options):
+        """The Row of a job in processes that `workers` gave."""
+        place = " ".join(map(str, labels))
+        ready, timings, outputs = {}, {}, {}
+        for name, worker in workers.items():
+            if isinstance(worker, str):
+                timings[name] = worker
+                continue
+            show(f"{place}: {self._systems[name].title} prepares")
+            try:
+                worker.prepare(job)
+                outputs[name] = worker.outputs(self._calls)
+                ready[name] = worker
+            except WorkerError as error:
+                timings[name] = str(error)
+        errors = self._errors(outputs)
+        for name, error in errors.items():
+            if not error <= self._tolerance:
+                timings[name] = f"{self._systems[name].title}: results differ by {error:.1e} of their scale"
+                del ready[name]
+        more = {
+            f"{self._systems[name].title} differs by": f"{error:.0e}"
+            for name, error in errors.items()
+            if self._every or name == tables.OURS
+        }
+        timings.update(interleave(ready, options, place))
+        return tables.Row(labels, {name: timings[name] for name in self._systems}, more)
+
+    def _errors(self, outputs):
+        """{name: error} of the systems other than the reference, if that has outputs."""
+        wanted = outputs.get(self._reference)
+        return {name: _difference(wanted, actual) for name, actual in outputs.items() if wanted and name != self._reference}
+
+
+def _difference(wanted, actual):
+    """The largest `scale_error` of calls, each a list of arrays."""
+    if [len(call) for call in wanted] != [len(call) for call in actual]:
+        return float("inf")
+    return max(scale_error(w, a) for calls in zip(wanted, actual) for w, a in zip(*calls))

@@ -1,0 +1,64 @@
+"""What the networks of `bench train` are fed, and what their weights are at the start: the same for every system."""
+
+import math
+import zlib
+from typing import NamedTuple
+
+import numpy as np
+
+CLASSES = 10
+GPT = {"vocabulary": 256, "length": 128, "width": 256, "heads": 8, "depth": 4}
+LSTM = {"length": 100, "inputs": 128, "width": 256, "layers": 2, "classes": 40}
+
+
+class TrainJob(NamedTuple):
+    """A network in training."""
+
+    title: str
+    batch: int
+    optimizer: str = "SGD"  # or AdamW: the name in torch.optim and ferrule.optimizer
+    settings: dict = {"lr": 0.01, "momentum": 0.9}
+
+
+# Rounding alone moves the gradients of a deep network with few samples a batch by 2 %; in smaller steps the losses
+# stay close enough to be compared.
+_SMALL_STEPS = {"lr": 1e-4, "momentum": 0.9}
+
+
+JOBS = {
+    "lenet": TrainJob("LeNet, 28x28", 64),
+    "resnet18": TrainJob("ResNet-18, 32x32", 32),
+    "gpt": TrainJob("GPT 4 x 256, 128 tokens", 8, "AdamW", {"lr": 0.001, "weight_decay": 0.01}),
+    "resnet50": TrainJob("ResNet-50, 224x224", 8, settings=_SMALL_STEPS),
+    "mobilenet_v2": TrainJob("MobileNetV2, 224x224", 8, settings=_SMALL_STEPS),
+    "lstm": TrainJob("LSTM 2 x 256, 100 steps", 16),
+}
+
+
+def data(name):
+    """(inputs, labels): float32 images or sequences, or int32 tokens, and int32 labels."""
+    random, batch = np.random.default_rng(0), JOBS[name].batch
+    if name == "gpt":
+        shape = (batch, GPT["length"])
+        return tuple(random.integers(0, GPT["vocabulary"], shape).astype(np.int32) for _ in range(2))
+    if name == "lstm":
+        inputs = random.standard_normal((batch, LSTM["length"], LSTM["inputs"])).astype(np.float32)
+        return inputs, random.integers(0, LSTM["classes"], (batch, LSTM["length"])).astype(np.int32)
+    shape = {"lenet": (1, 28, 28), "resnet18": (3, 32, 32)}.get(name, (3, 224, 224))
+    images = random.standard_normal((batch, *shape)).astype(np.float32)
+    return images, random.integers(0, CLASSES, batch).astype(np.int32)
+
+
+def initial_values(shapes):
+    """{name: float32 array} for {name: shape}: drawn by name, so that they do not depend on who asks or in which order."""
+    return {name: _initial_value(name, tuple(shape)) for name, shape in shapes.items()}
+
+
+def _initial_value(name, shape):
+    # A vector has the shape (1, C, 1, 1) in one system and (C,) in another.
+    if math.prod(shape) == max(shape):
+        # Norms' weights are 1 and so is the variance; every bias and mean is 0.
+        one = name.endswith(("running_var", "weight"))
+        return np.full(shape, 1.0 if one else 0.0, np.float32)
+    random = np.random.default_rng(zlib.crc32(name.encode()))
+    return (random.standard_normal(shape) * math.sqrt(1.0 / math.prod(shape[1:]))).astype(np.float32)

@@ -1,0 +1,21 @@
+"""A system for the tests of the harness: it doubles numbers. The job: {"values", "fails", "prints"}."""
+
+import os
+
+import numpy as np
+
+from ..worker import Prepared
+
+
+def version():
+    return "1.2"
+
+
+def prepare(job, threads):
+    if job.get("fails"):
+        raise ValueError(job["fails"])
+    if job.get("prints"):
+        print("from Python")
+        os.write(1, b"from below Python\n")
+    values, calls = np.array(job["values"], np.float32), iter(range(1, 1_000_000))
+    return Prepared(lambda: [values * 2, next(calls)], {"threads": threads, "cpus": len(os.sched_getaffinity(0))})

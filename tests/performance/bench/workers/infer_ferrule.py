@@ -1,0 +1,27 @@
+"""An ONNX model compiled by Ferrule. The job: {"path", "inputs", "shapes", "artifact"}; a missing artifact is made."""
+
+import pathlib
+
+import numpy as np
+
+import ferrule as fer
+
+from ..worker import Prepared
+
+
+def version():
+    return "this tree"
+
+
+def prepare(job, threads):
+    path, facts = pathlib.Path(job["artifact"]), {}
+    if not path.exists():
+        import ferrule.onnx
+
+        program = ferrule.onnx.compile(job["path"], shapes=job["shapes"])
+        program.save(path)
+        facts["compile"] = program.report
+    session = fer.Session(fer.load(path), threads=threads)
+    with np.load(job["inputs"]) as file:
+        inputs = {name: file[name] for name in file.files}
+    return Prepared(lambda: session.run("main", **inputs), facts)

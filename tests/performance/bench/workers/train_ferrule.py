@@ -1,0 +1,66 @@
+"""A training step compiled by Ferrule. The job: {"net", "batch", "artifact"}; the artifact is made if it is missing."""
+
+import pathlib
+
+import numpy as np
+
+import ferrule as fer
+import ferrule.functional as F
+import ferrule.optimizer as optim
+from ferrule.autodiff import GradManager
+
+from .. import train_jobs
+from ..nets import lenet, mobilenet, resnet, sequences
+from ..worker import Prepared
+
+MAKE = {
+    "lenet": lenet.make,
+    "resnet18": resnet.resnet18,
+    "resnet50": resnet.resnet50,
+    "mobilenet_v2": mobilenet.MobileNetV2,
+    "gpt": sequences.Gpt,
+    "lstm": sequences.Lstm,
+}
+
+
+def version():
+    return "this tree"
+
+
+def make_net(name):
+    """The network with its initial weights."""
+    net = MAKE[name]()
+    shapes = {key: value.shape for key, value in net.state_dict().items() if not key.endswith("num_batches_tracked")}
+    net.load_state_dict(train_jobs.initial_values(shapes), strict=False)
+    return net
+
+
+def compile_step(name, inputs, labels):
+    """The Program of the entry "train_step" of a network, for arrays of these shapes."""
+    net = make_net(name)
+    gradients = GradManager().attach(net.parameters())
+    training = train_jobs.JOBS[name]
+    optimizer = getattr(optim, training.optimizer)(net.parameters(), **training.settings)
+
+    def train_step(x, label):
+        net.train()
+        with gradients:
+            loss = F.nn.cross_entropy(net(x), F.flatten(label))
+            gradients.backward(loss)
+        optimizer.step().clear_grad()
+        return loss
+
+    specs = [fer.Spec(array.shape, str(array.dtype)) for array in (inputs, labels)]
+    return fer.compile({"train_step": (train_step, specs)}, modules={"net": net, "optimizer": optimizer})
+
+
+def prepare(job, threads):
+    inputs, labels = train_jobs.data(job["net"])
+    path = pathlib.Path(job["artifact"])
+    facts = {}
+    if not path.exists():
+        program = compile_step(job["net"], inputs, labels)
+        program.save(path)
+        facts["compile"] = program.report
+    session = fer.Session(fer.load(path), threads=threads)
+    return Prepared(lambda: [np.asarray(session.run("train_step", inputs, labels)[0])], facts)
