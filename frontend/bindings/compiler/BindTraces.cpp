@@ -1,6 +1,7 @@
 //===- BindTraces.cpp - Traces and entries in Python ----------------------===//
 
 #include "frontend/bindings/compiler/Bindings.h"
+#include "frontend/bindings/compiler/CallWatch.h"
 
 namespace ferrule::frontend::python {
 namespace {
@@ -70,6 +71,15 @@ void bindTraces(py::module_ &module) {
       .def("finish", finishTrace, py::arg("outputs"), py::arg("signature") = "{}")
       .def("variables", [](TraceScope &self) { return self.get().getVariables(); });
 
+  module.def(
+      "watch_calls",
+      [](const py::object &onEnter, const py::object &isInternal) {
+        if (!startCallWatch(onEnter.ptr(), isInternal.ptr()))
+          throw py::error_already_set();
+      },
+      py::arg("on_enter"), py::arg("is_internal"),
+      "Calls on_enter(frame) for each function that this thread enters whose code is not internal, once for each code.");
+  module.def("unwatch_calls", stopCallWatch, "Ends what watch_calls began.");
   module.def("in_trace", [] { return getFrontend().getTrace() != nullptr; });
 }
 

@@ -22,6 +22,7 @@ import sysconfig
 import threading
 import types
 
+from .. import _compiler
 from .._tensor import Tensor
 from ..location import is_internal
 from ..module.module import Module
@@ -247,10 +248,8 @@ class GuardRecorder:
         self._function = function
         self.names = {}  # globals and closure variables by name, the traced function's first
         self._places = {}
-        self._seen_codes = set()
         self._inner_codes = set()
         self._known = {}  # objects from outside whose attributes count
-        self._previous_profile = None
 
     # What the recording tells us.
 
@@ -317,26 +316,19 @@ class GuardRecorder:
 
         _watching.acquire()
         Module.__getattribute__ = reading
-        self._previous_profile = sys.getprofile()
-        sys.setprofile(self._profile)
+        _compiler.watch_calls(self._enter, is_internal)
         return self
 
     def __exit__(self, *exception):
-        sys.setprofile(self._previous_profile)
+        _compiler.unwatch_calls()
         del Module.__getattribute__
         _watching.release()
         return False
 
-    def _profile(self, frame, event, argument):
-        if event == "call" and frame.f_code not in self._seen_codes:
-            self._seen_codes.add(frame.f_code)
-            self._enter(frame)
-        if self._previous_profile is not None:
-            self._previous_profile(frame, event, argument)
-
     def _enter(self, frame):
+        """A function of the user's is entered, the first time that its code is."""
         code = frame.f_code
-        if is_internal(code) or code.co_filename.startswith(_LIBRARY_PATHS) or code.co_filename.startswith("<frozen"):
+        if code.co_filename.startswith(_LIBRARY_PATHS) or code.co_filename.startswith("<frozen"):
             return
         self._note_inner(code)
         found = []
