@@ -1,0 +1,382 @@
+// Attention by strips of rows, whose scores stay in the cache.
+//
+// A strip's scores are kept transposed, [key][row]: a lane is a row. So keys and values are read where they lie, nothing
+// but the strip's few rows of q is packed, the softmax needs no step across lanes, and the sixteen partial sums of
+// rule (c) are sixteen vectors.
+#include "kernels/attention/shape.h"
+
+#include "kernels/base/contraction.h"
+#include "kernels/base/define.h"
+#include "kernels/elementwise/exponential.h"
+#include "kernels/reduce/reduce.h"
+
+namespace ferrule::kernels {
+namespace {
+
+static_assert(kAttentionStripRows % kLanes == 0, "a strip is a number of panels");
+inline constexpr int kStripPanels = kAttentionStripRows / kLanes;
+
+template <typename T>
+constexpr int widest_tile() {
+  return has_tile<T>(3) ? 3 : has_tile<T>(2) ? 2 : 1;
+}
+template <typename T, int PANELS>
+constexpr int tile_height() {
+  return smaller(8, max_rows<T>(PANELS));
+}
+
+// total[r, p] = sum over k of a[r * a_row_stride + k * a_k_stride] * b[p * 16 + k * b_k_stride + lane], by rule (b). With
+// `last_count` below 16 only so many columns of the last panel are read.
+template <typename T, int ROWS, int PANELS, bool RAGGED>
+FERRULE_INLINE void contract(const T* a, int64_t a_row_stride, int64_t a_k_stride, const T* b, int64_t b_k_stride,
+                             int64_t depth, int64_t last_count, Vec<T> (&total)[ROWS][PANELS]) {
+  Tile<T, ROWS, PANELS> tile;
+  tile.clear();
+  if (depth == 0) tile.flush(total, true);
+  for (int64_t block = 0; block < depth; block += kContractionBlock) {
+    const int64_t end = block + kContractionBlock < depth ? block + kContractionBlock : depth;
+#pragma clang loop unroll(disable)
+    for (int64_t k = block; k < end; ++k) {
+      Vec<T> columns[PANELS];
+#pragma unroll
+      for (int p = 0; p < PANELS; ++p) {
+        const T* from = b + k * b_k_stride + p * kLanes;
+        columns[p] = RAGGED && p == PANELS - 1 ? load_first(from, last_count) : load(from);
+      }
+      tile.step(a + k * a_k_stride, a_row_stride, columns);
+    }
+    tile.flush(total, block == 0);
+  }
+}
+
+// Calls run(Height, first) for `count` rows: the tallest tile as often as it fits, then lower ones.
+template <int TALLEST, typename Run>
+FERRULE_INLINE void for_heights(int64_t count, Run run) {
+  int64_t r = 0;
+#pragma clang loop unroll(disable)
+  for (; r + TALLEST <= count; r += TALLEST) run(Height<TALLEST>{}, r);
+  if constexpr (TALLEST > 4) {
+    if (r + 4 <= count) run(Height<4>{}, r), r += 4;
+  }
+  if constexpr (TALLEST > 2) {
+    if (r + 2 <= count) run(Height<2>{}, r), r += 2;
+  }
+  if constexpr (TALLEST > 1) {
+    if (r < count) run(Height<1>{}, r);
+  }
+}
+
+// Swaps rows and lanes of a block of 16 by 16 elements.
+template <typename V, int DISTANCE>
+FERRULE_INLINE void swap_blocks(V (&x)[kLanes]) {
+#pragma unroll
+  for (int i = 0; i < kLanes; ++i) {
+    if (i & DISTANCE) continue;
+    const V a = x[i], b = x[i + DISTANCE];
+#define FERRULE_LOW(c) ((c) & DISTANCE ? 16 + (c) - DISTANCE : (c))
+#define FERRULE_HIGH(c) ((c) & DISTANCE ? 16 + (c) : (c) + DISTANCE)
+#define FERRULE_LANES(F) \
+  F(0), F(1), F(2), F(3), F(4), F(5), F(6), F(7), F(8), F(9), F(10), F(11), F(12), F(13), F(14), F(15)
+    x[i] = __builtin_shufflevector(a, b, FERRULE_LANES(FERRULE_LOW));
+    x[i + DISTANCE] = __builtin_shufflevector(a, b, FERRULE_LANES(FERRULE_HIGH));
+#undef FERRULE_LOW
+#undef FERRULE_HIGH
+#undef FERRULE_LANES
+  }
+}
+template <typename V>
+FERRULE_INLINE void transpose_lanes(V (&x)[kLanes]) {
+  swap_blocks<V, 8>(x);
+  swap_blocks<V, 4>(x);
+  swap_blocks<V, 2>(x);
+  swap_blocks<V, 1>(x);
+}
+
+// `count` elements that lie `stride` apart.
+template <typename T, typename E>
+FERRULE_INLINE Vec<T> load_lanes(const E* from, int64_t stride, int64_t count) {
+  typedef E Packed __attribute__((ext_vector_type(16)));
+  if (stride == 0) return splat(static_cast<T>(*from));
+  if constexpr (__is_same(T, E)) {
+    if (stride == 1) return load_first(from, count);
+  }
+  if (stride == 1 && count == kLanes) {
+    Packed packed;
+    __builtin_memcpy(&packed, from, sizeof(packed));
+    return __builtin_convertvector(packed, Vec<T>);
+  }
+  Vec<T> lanes{};
+  for (int64_t i = 0; i < count; ++i) lanes[i] = static_cast<T>(from[i * stride]);
+  return lanes;
+}
+
+// out[j] = the elements of key j of 16 rows, from a matrix of rows by keys; rows and keys beyond the counts are +0.
+template <typename T, typename E>
+FERRULE_LATE_INLINE void load_transposed(const E* from, const AttentionStrides& strides, int64_t rows, int64_t keys,
+                                         Vec<T> (&out)[kLanes]) {
+  if (strides.row == 0) {
+#pragma clang loop unroll(disable)
+    for (int64_t j = 0; j < keys; ++j) out[j] = splat(static_cast<T>(from[j * strides.column]));
+    return;
+  }
+#pragma clang loop unroll(disable)
+  for (int64_t i = 0; i < kLanes; ++i) {
+    out[i] = i < rows ? load_lanes<T>(from + i * strides.row, strides.column, keys) : Vec<T>{};
+  }
+  transpose_lanes(out);
+}
+
+template <typename T>
+struct Attention {
+  const AttentionShape& shape;
+  T* out;
+  const T* q;
+  const T* k;
+  const T* v;
+  const T* bias;
+  const uint8_t* mask;
+  T scale, fill;
+
+  // One strip of one head.
+  struct Strip {
+    const T *q, *k, *v, *bias;
+    const uint8_t* mask;
+    T* out;
+    int64_t rows, panels;
+    T* packed;  // [width][panels * 16]
+    T* scores;  // [keys][panels * 16]
+    Vec<T> maximum[kStripPanels];
+    FERRULE_INLINE int64_t lanes() const { return panels * kLanes; }
+    FERRULE_INLINE int64_t rows_of(int64_t panel) const {
+      return rows - panel * kLanes < kLanes ? rows - panel * kLanes : kLanes;
+    }
+  };
+
+  FERRULE_LATE_INLINE void pack_rows(Strip& strip) const {
+    for (int64_t panel = 0; panel < strip.panels; ++panel) {
+      const T* from = strip.q + panel * kLanes * shape.q.row;
+      for (int64_t d = 0; d < shape.width; d += kLanes) {
+        const int64_t count = shape.width - d < kLanes ? shape.width - d : kLanes;
+        Vec<T> block[kLanes];
+        load_transposed<T>(from + d * shape.q.column, shape.q, strip.rows_of(panel), count, block);
+#pragma clang loop unroll(disable)
+        for (int64_t j = 0; j < count; ++j) store(strip.packed + (d + j) * strip.lanes() + panel * kLanes, block[j]);
+      }
+    }
+  }
+
+  // Scores of HEIGHT keys for the rows of PANELS panels, scaled.
+  template <int HEIGHT, int PANELS>
+  FERRULE_LATE_INLINE void score_tile(Strip& strip, int64_t key, int64_t panel) const {
+    Vec<T> total[HEIGHT][PANELS];
+    contract<T, HEIGHT, PANELS, false>(strip.k + key * shape.k.row, shape.k.row, shape.k.column,
+                                       strip.packed + panel * kLanes, strip.lanes(), shape.width, kLanes, total);
+#pragma unroll
+    for (int p = 0; p < PANELS; ++p) {
+      Vec<T> largest = strip.maximum[panel + p];
+#pragma unroll
+      for (int r = 0; r < HEIGHT; ++r) {
+        const Vec<T> score = shape.divides ? total[r][p] / splat(scale) : total[r][p] * splat(scale);
+        store(strip.scores + (key + r) * strip.lanes() + (panel + p) * kLanes, score);
+        largest = larger(score, largest);
+      }
+      strip.maximum[panel + p] = largest;
+    }
+  }
+
+  // A NaN need not win here: a row that holds one has a NaN among its exponentials, hence in their sum, hence everywhere.
+  static FERRULE_INLINE Vec<T> larger(Vec<T> score, Vec<T> largest) { return select(score > largest, score, largest); }
+
+  template <int PANELS>
+  FERRULE_INLINE void score_panels(Strip& strip, int64_t panel) const {
+    for_heights<tile_height<T, PANELS>()>(shape.keys, [&](auto height, int64_t key) __attribute__((always_inline)) {
+      score_tile<decltype(height)::value, PANELS>(strip, key, panel);
+    });
+  }
+
+  FERRULE_INLINE void clear_maximum(Strip& strip) const {
+    for (int p = 0; p < kStripPanels; ++p) strip.maximum[p] = splat(-LaneTraits<T>::kInfinity);
+  }
+
+  FERRULE_INLINE void score(Strip& strip) const {
+    clear_maximum(strip);
+    constexpr int kWidest = widest_tile<T>();
+    int64_t panel = 0;
+    for (; panel + kWidest <= strip.panels; panel += kWidest) score_panels<kWidest>(strip, panel);
+    if constexpr (kWidest > 2) {
+      if (panel + 2 <= strip.panels) score_panels<2>(strip, panel), panel += 2;
+    }
+    if constexpr (kWidest > 1) {
+      if (panel < strip.panels) score_panels<1>(strip, panel);
+    }
+  }
+
+  // Adds the bias to the scores and puts the fill value where the mask says so.
+  template <bool BIAS, bool MASK>
+  FERRULE_LATE_INLINE void edit(Strip& strip) const {
+    using Bits = typename LaneTraits<T>::Bits;
+    clear_maximum(strip);
+    for (int64_t key = 0; key < shape.keys; key += kLanes) {
+      const int64_t count = shape.keys - key < kLanes ? shape.keys - key : kLanes;
+      for (int64_t panel = 0; panel < strip.panels; ++panel) {
+        const int64_t rows = strip.rows_of(panel), row = panel * kLanes;
+        Vec<T> added[kLanes];
+        Vec<Bits> chosen[kLanes];
+        if constexpr (BIAS) {
+          load_transposed<T>(strip.bias + row * shape.bias.row + key * shape.bias.column, shape.bias, rows, count, added);
+        }
+        if constexpr (MASK) {
+          load_transposed<Bits>(strip.mask + row * shape.mask.row + key * shape.mask.column, shape.mask, rows, count,
+                                chosen);
+        }
+        Vec<T> largest = strip.maximum[panel];
+        T* at = strip.scores + key * strip.lanes() + row;
+#pragma clang loop unroll(disable)
+        for (int64_t j = 0; j < count; ++j, at += strip.lanes()) {
+          Vec<T> score = load(at);
+          if (BIAS && !(MASK && shape.masks_first)) score = score + added[j];
+          if constexpr (MASK) {
+            const Vec<Bits> fills = shape.fills_true ? chosen[j] != 0 : chosen[j] == 0;
+            score = select(fills, splat(fill), score);
+          }
+          if (BIAS && MASK && shape.masks_first) score = score + added[j];
+          store(at, score);
+          largest = larger(score, largest);
+        }
+        strip.maximum[panel] = largest;
+      }
+    }
+  }
+
+  // The scores of one panel become exp(score - maximum) * (1 / sum).
+  FERRULE_LATE_INLINE void normalize(const Strip& strip, int64_t panel) const {
+    T* const column = strip.scores + panel * kLanes;
+    const Vec<T> maximum = strip.maximum[panel];
+    Vec<T> total{};
+    for (int64_t block = 0; block < shape.keys; block += kReductionBlock) {
+      const int64_t end = block + kReductionBlock < shape.keys ? block + kReductionBlock : shape.keys;
+      SumOf<T, 1> lanes[kLanes];
+#pragma clang loop unroll(disable)
+      for (int i = 0; i < kLanes; ++i) lanes[i].clear();
+#pragma clang loop unroll_count(2)
+      for (int64_t key = block; key < end; ++key) {
+        T* at = column + key * strip.lanes();
+        const Vec<T> e = exp(load(at) - maximum);
+        store(at, e);
+        lanes[key % kLanes].value[0] = lanes[key % kLanes].value[0] + e;
+      }
+      fold_accumulators(lanes);
+      total = total + lanes[0].value[0];
+    }
+    const Vec<T> reciprocal = splat(T(1)) / total;
+#pragma clang loop unroll_count(4)
+    for (int64_t key = 0; key < shape.keys; ++key) {
+      T* at = column + key * strip.lanes();
+      store(at, load(at) * reciprocal);
+    }
+  }
+
+  template <int HEIGHT, int PANELS, bool RAGGED>
+  FERRULE_LATE_INLINE void value_tile(const Strip& strip, int64_t row, int64_t column, int64_t last_count) const {
+    Vec<T> total[HEIGHT][PANELS];
+    contract<T, HEIGHT, PANELS, RAGGED>(strip.scores + row, 1, strip.lanes(), strip.v + column, shape.v.row, shape.keys,
+                                        last_count, total);
+#pragma unroll
+    for (int r = 0; r < HEIGHT; ++r) {
+#pragma unroll
+      for (int p = 0; p < PANELS; ++p) {
+        T* at = strip.out + (row + r) * shape.out.row + column + p * kLanes;
+        store_first(at, total[r][p], RAGGED && p == PANELS - 1 ? last_count : kLanes);
+      }
+    }
+  }
+
+  template <int PANELS, bool RAGGED>
+  FERRULE_INLINE void value_panels(const Strip& strip, int64_t column, int64_t last_count) const {
+    for_heights<tile_height<T, PANELS>()>(strip.rows, [&](auto height, int64_t row) __attribute__((always_inline)) {
+      value_tile<decltype(height)::value, PANELS, RAGGED>(strip, row, column, last_count);
+    });
+  }
+
+  FERRULE_INLINE void weigh_values(const Strip& strip) const {
+    constexpr int kWidest = smaller(2, widest_tile<T>());
+    int64_t column = 0;
+    for (; column + kWidest * kLanes <= shape.columns; column += kWidest * kLanes) {
+      value_panels<kWidest, false>(strip, column, kLanes);
+    }
+    if constexpr (kWidest > 1) {
+      if (column + kLanes <= shape.columns) value_panels<1, false>(strip, column, kLanes), column += kLanes;
+    }
+    if (column < shape.columns) value_panels<1, true>(strip, column, shape.columns - column);
+  }
+
+  template <bool BIAS, bool MASK>
+  FERRULE_INLINE void run(int64_t tile_begin, int64_t tile_end, T* scratch) const {
+    const int64_t strips = attention_strips(shape.rows), panels = ceil_div(shape.rows, kLanes);
+    const int64_t group = shape.heads / shape.kv_heads;
+    for (int64_t tile = tile_begin; tile < tile_end; ++tile) {
+      // Strips differ by one panel at most.
+      const int64_t number = tile % strips, head = tile / strips % shape.heads, sample = tile / strips / shape.heads;
+      const int64_t first = number * panels / strips, row = first * kLanes;
+      const auto at = [&](const AttentionStrides& strides, int64_t its_head, int64_t its_row) {
+        return sample * strides.sample + its_head * strides.head + its_row * strides.row;
+      };
+      Strip strip;
+      strip.q = q + at(shape.q, head, row);
+      strip.k = k + at(shape.k, head / group, 0);
+      strip.v = v + at(shape.v, head / group, 0);
+      if constexpr (BIAS) strip.bias = bias + at(shape.bias, head, row);
+      if constexpr (MASK) strip.mask = mask + at(shape.mask, head, row);
+      strip.out = out + at(shape.out, head, row);
+      strip.panels = (number + 1) * panels / strips - first;
+      strip.rows = shape.rows - row < strip.lanes() ? shape.rows - row : strip.lanes();
+      strip.packed = scratch;
+      strip.scores = scratch + shape.width * strip.lanes();
+      pack_rows(strip);
+      score(strip);
+      if constexpr (BIAS || MASK) edit<BIAS, MASK>(strip);
+      for (int64_t panel = 0; panel < strip.panels; ++panel) normalize(strip, panel);
+      weigh_values(strip);
+    }
+  }
+};
+
+template <typename T, bool BIAS, bool MASK>
+FERRULE_INLINE void attention(T* out, const T* q, const T* k, const T* v, const T* bias, const void* mask,
+                              const int64_t* table, double scale, double fill, int64_t tile_begin, int64_t tile_end,
+                              void* scratch) {
+  const Attention<T> op{*reinterpret_cast<const AttentionShape*>(table), out, q, k, v, bias, static_cast<const uint8_t*>(mask), static_cast<T>(scale),
+                        static_cast<T>(fill)};
+  op.template run<BIAS, MASK>(tile_begin, tile_end, static_cast<T*>(scratch));
+}
+
+}  // namespace
+}  // namespace ferrule::kernels
+
+#define FERRULE_ATTENTION(S, T)                                                                                      \
+  FERRULE_DEFINE(void, ferrule_attention_##S)                                                                        \
+  (T * out, const T* q, const T* k, const T* v, const int64_t* table, double scale, double fill, int64_t tile_begin, \
+   int64_t tile_end, void* scratch) {                                                                                \
+    ferrule::kernels::attention<T, false, false>(out, q, k, v, nullptr, nullptr, table, scale, fill, tile_begin,     \
+                                                 tile_end, scratch);                                                 \
+  }                                                                                                                  \
+  FERRULE_DEFINE(void, ferrule_attention_bias_##S)                                                                   \
+  (T * out, const T* q, const T* k, const T* v, const T* bias, const int64_t* table, double scale, double fill,      \
+   int64_t tile_begin, int64_t tile_end, void* scratch) {                                                            \
+    ferrule::kernels::attention<T, true, false>(out, q, k, v, bias, nullptr, table, scale, fill, tile_begin,         \
+                                                tile_end, scratch);                                                  \
+  }                                                                                                                  \
+  FERRULE_DEFINE(void, ferrule_attention_mask_##S)                                                                   \
+  (T * out, const T* q, const T* k, const T* v, const void* mask, const int64_t* table, double scale, double fill,   \
+   int64_t tile_begin, int64_t tile_end, void* scratch) {                                                            \
+    ferrule::kernels::attention<T, false, true>(out, q, k, v, nullptr, mask, table, scale, fill, tile_begin,         \
+                                                tile_end, scratch);                                                  \
+  }                                                                                                                  \
+  FERRULE_DEFINE(void, ferrule_attention_mask_bias_##S)                                                              \
+  (T * out, const T* q, const T* k, const T* v, const void* mask, const T* bias, const int64_t* table, double scale, \
+   double fill, int64_t tile_begin, int64_t tile_end, void* scratch) {                                               \
+    ferrule::kernels::attention<T, true, true>(out, q, k, v, bias, mask, table, scale, fill, tile_begin, tile_end,   \
+                                               scratch);                                                             \
+  }
+FERRULE_ATTENTION(f32, float)
+FERRULE_ATTENTION(f64, double)

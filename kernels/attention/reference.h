@@ -1,0 +1,18 @@
+// Attention as the ops that it stands for, one element at a time: the definition of the bits.
+#ifndef FERRULE_KERNELS_ATTENTION_REFERENCE_H_
+#define FERRULE_KERNELS_ATTENTION_REFERENCE_H_
+
+#include <cstdint>
+
+#include "kernels/attention/shape.h"
+
+namespace ferrule::kernels {
+
+// The arguments of ferrule_attention_* (kernels.inc); bias and mask may be null. T = float, double.
+template <typename T>
+void reference_attention(T* out, const T* q, const T* k, const T* v, const T* bias, const uint8_t* mask,
+                         const AttentionShape& shape, T scale, T fill);
+
+}  // namespace ferrule::kernels
+
+#endif  // FERRULE_KERNELS_ATTENTION_REFERENCE_H_

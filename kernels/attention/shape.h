@@ -1,0 +1,37 @@
+// Sizes and strides of an attention: the table that its kernels take. Shared with the compiler, which fills it.
+#ifndef FERRULE_KERNELS_ATTENTION_SHAPE_H_
+#define FERRULE_KERNELS_ATTENTION_SHAPE_H_
+
+#include <stdint.h>
+
+namespace ferrule::kernels {
+
+// In elements. What an axis of size 1 or a broadcast repeats has the stride 0.
+struct AttentionStrides {
+  int64_t sample, head, row, column;
+};
+
+// q [samples, heads, rows, width], k [samples, kv_heads, keys, width], v [samples, kv_heads, keys, columns],
+// out [samples, heads, rows, columns], bias and mask [samples, heads, rows, keys]; kv_heads divides heads. The last axis
+// of v and of out is contiguous.
+struct AttentionShape {
+  int64_t samples, heads, kv_heads, rows, keys, width, columns;
+  AttentionStrides q, k, v, out, bias, mask;
+  // Whether the product is divided by the scale; whether the mask applies before the bias is added; whether a true
+  // element of the mask takes the fill value.
+  int64_t divides, masks_first, fills_true;
+};
+
+inline constexpr int64_t kAttentionTableSize = sizeof(AttentionShape) / sizeof(int64_t);
+
+// Rows are taken 16 at a time, one a lane, and up to three such groups make a strip.
+inline constexpr int64_t kAttentionStripRows = 48;
+
+constexpr int64_t attention_strips(int64_t rows) { return (rows + kAttentionStripRows - 1) / kAttentionStripRows; }
+
+// The rows of a strip packed by columns, then its scores, transposed.
+constexpr int64_t attention_scratch(int64_t keys, int64_t width) { return kAttentionStripRows * (keys + width); }
+
+}  // namespace ferrule::kernels
+
+#endif  // FERRULE_KERNELS_ATTENTION_SHAPE_H_
