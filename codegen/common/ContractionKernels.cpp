@@ -72,8 +72,10 @@ LogicalResult KernelEmission::emitContraction(Operation *root) {
   if (!store)
     return failure();
   // Any tile is right on every target; these suit 14x32 and 8x48 registers, and 6x16.
-  std::optional<int64_t> columns = call.n.getConstant();
-  int64_t tilePanels = columns && *columns % 48 == 0 ? 3 : 2;
+  std::optional<int64_t> columns = call.n.getConstant(), rowStride = call.aRowStride.getConstant();
+  // Rows that lie a multiple of 4 KiB apart share a set of an 8-way cache: no more than 8 of them fit.
+  bool rowsCollide = rowStride && *rowStride != 0 && *rowStride * element.getIntOrFloatBitWidth() / 8 % 4096 == 0;
+  int64_t tilePanels = columns && (*columns % 48 == 0 || (rowsCollide && *columns > 48)) ? 3 : 2;
   int64_t tileRows = tilePanels == 3 ? 48 : 42;
   DimExpr tiles = DimExpr::ceilDiv(call.m, DimExpr(tileRows)) *
                   DimExpr::ceilDiv(DimExpr::ceilDiv(call.n, DimExpr(laneCount)), DimExpr(tilePanels));

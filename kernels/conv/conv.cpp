@@ -7,8 +7,10 @@ namespace {
 
 // All tiles (output rows) for the output channels of one group, PANELS panels at a time. Panels are the outer loop:
 // the weights of a strip of panels stay in the second-level cache while the rows pass.
+// `row_stride`: elements between the source pixels of neighbouring outputs. A multiple of 4 KiB puts all rows of a tile
+// into one set of an 8-way cache, which then holds the 8 of a tile of 3 panels, not the 14 of one of 2.
 template <typename T, typename Rows>
-FERRULE_INLINE void for_panels(int64_t columns, Rows rows) {
+FERRULE_INLINE void for_panels(int64_t columns, int64_t row_stride, Rows rows) {
   const int64_t panels = ceil_div(columns, kLanes);
   const int64_t ragged = columns % kLanes;
   const int64_t last_count = ragged == 0 ? kLanes : ragged;
@@ -24,7 +26,8 @@ FERRULE_INLINE void for_panels(int64_t columns, Rows rows) {
     rows(Height<1>{}, panels - 1, last_count);
   };
   if constexpr (has_tile<T>(3)) {
-    if (panels % 3 == 0 && panels % 2 != 0) return strips(Height<3>{});
+    const bool rows_collide = row_stride * static_cast<int64_t>(sizeof(T)) % 4096 == 0;
+    if (panels > 3 ? rows_collide || (panels % 3 == 0 && panels % 2 != 0) : panels == 3) return strips(Height<3>{});
   }
   if constexpr (has_tile<T>(2)) {
     if (panels > 1) return strips(Height<2>{});
@@ -52,7 +55,7 @@ FERRULE_INLINE void conv(void* ctx, FerruleStore store, const T* x, const T* wei
                          1,
                          s.out_w,
                          s.stride_w};
-    for_panels<T>(columns, [&](auto width, int64_t panel, int64_t last_count) __attribute__((always_inline)) {
+    for_panels<T>(columns, s.in_c * s.stride_w, [&](auto width, int64_t panel, int64_t last_count) __attribute__((always_inline)) {
       for (int64_t t = tile_begin; t < tile_end; ++t) {
         const T* image = x + t / (s.out_d * s.out_h) * s.in_d * s.in_h * s.in_w * s.in_c + g * channels;
         const OutputRow row{t / s.out_h % s.out_d, t % s.out_h};
@@ -85,7 +88,7 @@ FERRULE_INLINE void conv_input_gradient_phase(void* ctx, FerruleStore store, con
                          s.stride_w,
                          ceil_div(s.in_w - phase, s.stride_w),
                          1};
-    for_panels<T>(columns, [&](auto width, int64_t panel, int64_t last_count) __attribute__((always_inline)) {
+    for_panels<T>(columns, s.out_c, [&](auto width, int64_t panel, int64_t last_count) __attribute__((always_inline)) {
       for (int64_t t = tile_begin; t < tile_end; ++t) {
         const T* image = dy + t / (s.in_d * s.in_h) * s.out_d * s.out_h * s.out_w * s.out_c + g * channels;
         const OutputRow row{t / s.in_h % s.in_d, t % s.in_h};
