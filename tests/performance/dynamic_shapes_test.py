@@ -205,7 +205,8 @@ def test_a_structure_compiles_twice(name):
 
 
 def test_steps_of_a_recurrence_share_a_program():
-    """Each step reads another position, and its result is looked at."""
+    """Each step reads another position, and its result is looked at: the first program, one for all positions of a
+    length, one for all lengths."""
     before = program_cache.statistics()["compiled"]
     for n in (5, 9, 17):
         x = data(4, n, 16)
@@ -214,7 +215,7 @@ def test_steps_of_a_recurrence_share_a_program():
             h = F.tanh(F.matmul(xs[:, t], fer.tensor(W)) + F.matmul(h, fer.tensor(W)))
             wanted = np.tanh(x[:, t] @ W + wanted @ W)
             np.testing.assert_allclose(h.numpy(), wanted, rtol=1e-4, atol=1e-5)
-    assert program_cache.statistics()["compiled"] - before <= 2
+    assert program_cache.statistics()["compiled"] - before <= 3
 
 
 class Tagger(M.Module):

@@ -7,7 +7,6 @@ import ferrule.functional as F
 import numpy as np
 import pytest
 from ferrule.cli.main import main
-from ferrule.errors import ExecutionError
 from ferrule.jit import trace
 
 WEIGHT = np.random.default_rng(0).normal(size=(64, 32)).astype(np.float32)
@@ -78,6 +77,6 @@ def test_command(program, tmp_path, capsys):
 
 def test_a_capacity_beyond_memory_is_an_error(program):
     session = fer.Session(program, threads=1)
-    with pytest.raises(ExecutionError, match="profile's events"):
+    with pytest.raises(MemoryError, match="profile's events"):
         with session.profile(capacity=1 << 60):
             session.run("apply", np.ones((8, 64), np.float32))
