@@ -51,6 +51,20 @@ std::optional<PanelLayout> PanelLayout::fromAttribute(Attribute attribute) {
   return layout;
 }
 
+bool mlir::ferrule::isDepthwise(int64_t inChannels, int64_t outChannels, int64_t groups) {
+  return groups > 1 && inChannels == groups && outChannels == groups;
+}
+
+PanelLayout mlir::ferrule::getConvolutionLayout(ArrayRef<int64_t> weightShape, int64_t groups) {
+  PanelLayout layout;
+  layout.nAxes = {0};
+  for (size_t axis = 2; axis < weightShape.size(); ++axis)
+    layout.kAxes.push_back(axis);
+  layout.kAxes.push_back(1);
+  layout.groups = isDepthwise(weightShape[1] * groups, weightShape[0], groups) ? 1 : groups;
+  return layout;
+}
+
 RankedTensorType mlir::ferrule::getPhysicalType(RankedTensorType type, Attribute layout) {
   std::optional<PanelLayout> panels = PanelLayout::fromAttribute(layout);
   return panels ? RankedTensorType::get(panels->getPhysicalShape(type.getShape()), type.getElementType()) : type;

@@ -1,6 +1,7 @@
 // Physical forms of the graph's contractions, made by the layout pass after gradients are expanded. Images are
 // channels-last, `[N, spatial..., C]`; weights are panels of 16 output columns, `[groups * ceil(n / 16), taps * k, 16]`
-// with zeros beyond column n of a group. Sums run in the order of the logical op that each stands for.
+// with zeros beyond column n of a group (depthwise convolutions: `[ceil(groups / 16), taps, 16]`, also for the gradients).
+// Sums run in the order of the logical op that each stands for.
 #ifndef FERRULE_IR_GRAPH_LAYOUT_TD
 #define FERRULE_IR_GRAPH_LAYOUT_TD
 

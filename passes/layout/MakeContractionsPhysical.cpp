@@ -48,16 +48,6 @@ Value toChannelsFirst(GraphBuilder &b, Value x) {
   return result;
 }
 
-PanelLayout getWeightLayout(int64_t rank, int64_t groups) {
-  PanelLayout layout;
-  layout.nAxes = {0};
-  for (int64_t axis = 2; axis < rank; ++axis)
-    layout.kAxes.push_back(axis);
-  layout.kAxes.push_back(1);
-  layout.groups = groups;
-  return layout;
-}
-
 Value pack(GraphBuilder &b, Value x, const PanelLayout &layout) {
   auto type = cast<RankedTensorType>(x.getType());
   auto physical = RankedTensorType::get(layout.getPhysicalShape(type.getShape()), type.getElementType());
@@ -110,7 +100,7 @@ struct ConvertConvolution : OpRewritePattern<ConvolutionOp> {
       return rewriter.notifyMatchFailure(op, "the weight has symbolic sizes or no panel dtype");
     GraphBuilder b(rewriter, op.getLoc());
     ArrayRef<int64_t> shape = op.getW().getType().getShape();
-    Value panels = pack(b, op.getW(), getWeightLayout(shape.size(), op.getGroups()));
+    Value panels = pack(b, op.getW(), getConvolutionLayout(shape, op.getGroups()));
     Value y = createImageOp<ImageConvolutionOp>(b, channelsLastType(op.getResult()),
                                                 {toChannelsLast(b, op.getX()), panels},
                                                 getWindowAttributes(op, shape.drop_front(2)));
@@ -119,6 +109,20 @@ struct ConvertConvolution : OpRewritePattern<ConvolutionOp> {
   }
 };
 
+/// Panels over the input channels, whose rows are the taps and the output channels. A depthwise convolution has one
+/// output channel an input channel: its panels serve as they are.
+Value transposePanels(GraphBuilder &b, Value panels, ConvolutionInputGradientOp op) {
+  ArrayRef<int64_t> shape = op.getW().getType().getShape();
+  int64_t groups = op.getGroups(), n = shape[0] / groups, k = shape[1], taps = 1;
+  if (isDepthwise(k * groups, shape[0], groups))
+    return panels;
+  for (int64_t size : shape.drop_front(2))
+    taps *= size;
+  auto type = RankedTensorType::get({groups * ((k + panelWidth - 1) / panelWidth), taps * n, panelWidth},
+                                    op.getW().getType().getElementType());
+  return b.create<TransposePanelsOp>(type, panels, groups, n, taps, k).getResult();
+}
+
 struct ConvertConvolutionInputGradient : OpRewritePattern<ConvolutionInputGradientOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ConvolutionInputGradientOp op, PatternRewriter &rewriter) const override {
@@ -126,17 +130,10 @@ struct ConvertConvolutionInputGradient : OpRewritePattern<ConvolutionInputGradie
       return rewriter.notifyMatchFailure(op, "the weight has symbolic sizes or no panel dtype");
     GraphBuilder b(rewriter, op.getLoc());
     ArrayRef<int64_t> shape = op.getW().getType().getShape();
-    int64_t groups = op.getGroups(), taps = 1;
-    for (int64_t size : shape.drop_front(2))
-      taps *= size;
-    int64_t n = shape[0] / groups, k = shape[1];
-    Value panels = pack(b, op.getW(), getWeightLayout(shape.size(), groups));
-    auto type = RankedTensorType::get({groups * ((k + panelWidth - 1) / panelWidth), taps * n, panelWidth},
-                                      op.getW().getType().getElementType());
-    Value transposed = b.create<TransposePanelsOp>(type, panels, groups, n, taps, k).getResult();
-    Value dx = createImageOp<ImageConvolutionInputGradientOp>(b, channelsLastType(op.getResult()),
-                                                              {toChannelsLast(b, op.getDy()), transposed},
-                                                              getWindowAttributes(op, shape.drop_front(2)));
+    Value panels = pack(b, op.getW(), getConvolutionLayout(shape, op.getGroups()));
+    Value dx = createImageOp<ImageConvolutionInputGradientOp>(
+        b, channelsLastType(op.getResult()), {toChannelsLast(b, op.getDy()), transposePanels(b, panels, op)},
+        getWindowAttributes(op, shape.drop_front(2)));
     rewriter.replaceOp(op, toChannelsFirst(b, dx));
     return success();
   }
@@ -149,7 +146,7 @@ struct ConvertConvolutionWeightGradient : OpRewritePattern<ConvolutionWeightGrad
       return rewriter.notifyMatchFailure(op, "the weight has symbolic sizes or no panel dtype");
     GraphBuilder b(rewriter, op.getLoc());
     RankedTensorType logical = op.getResult().getType();
-    PanelLayout layout = getWeightLayout(logical.getRank(), op.getGroups());
+    PanelLayout layout = getConvolutionLayout(logical.getShape(), op.getGroups());
     auto type = RankedTensorType::get(layout.getPhysicalShape(logical.getShape()), logical.getElementType());
     Value dw = createImageOp<ImageConvolutionWeightGradientOp>(
         b, type, {toChannelsLast(b, op.getX()), toChannelsLast(b, op.getDy())},
