@@ -54,6 +54,17 @@ constexpr int64_t conv_weight_gradient_tiles(int64_t groups, int64_t out_c, int6
   return groups * ceil_div(ceil_div(out_c / groups, 16), 2) * taps;
 }
 
+// Channels of a depthwise tile: small enough to share a row of 7 pixels, large enough that a tile is worth a call.
+inline constexpr int64_t kDepthwiseTileChannels = 128;
+
+// `rows` = batch times depth times height of the result.
+constexpr int64_t depthwise_tiles(int64_t rows, int64_t channels) {
+  return rows * ceil_div(channels, kDepthwiseTileChannels);
+}
+constexpr int64_t depthwise_weight_gradient_tiles(int64_t channels, int64_t kernel_d, int64_t kernel_h) {
+  return ceil_div(channels, 16) * kernel_d * kernel_h;
+}
+
 }  // namespace ferrule::kernels
 #endif
 

@@ -2,10 +2,13 @@
 
 #include "codegen/common/KernelEmission.h"
 
+#include "kernels/skeletons.h"
+
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::ferrule;
+namespace kernels = ::ferrule::kernels;
 
 namespace {
 
@@ -13,7 +16,7 @@ namespace {
 /// images depth 1. `inputRows` and `outputRows` count the rows of all images.
 struct WindowShape {
   Dims arguments;
-  DimExpr batch, inputRows, outputRows, taps;
+  DimExpr batch, inputRows, outputRows;
 };
 
 } // namespace
@@ -34,7 +37,6 @@ static FailureOr<WindowShape> describeWindow(Operation *root, ArrayRef<DimExpr> 
   shape.batch = in[0];
   shape.inputRows = in[0] * size(in, 0) * size(in, 1);
   shape.outputRows = in[0] * size(out, 0) * size(out, 1);
-  shape.taps = attribute("kernel", 0, 1) * attribute("kernel", 1, 1) * attribute("kernel", 2, 1);
   shape.arguments = {in[0],
                      size(in, 1),
                      size(in, 2),
@@ -79,19 +81,27 @@ LogicalResult KernelEmission::emitWindow(Operation *root) {
   if (!store)
     return failure();
   spec.tiles = inputGradient ? shape->inputRows : shape->outputRows;
-  if (weightGradient) {
-    // Pairs of panels: conv_weight_gradient_tiles in kernels/skeletons.h.
-    int64_t groups = *shape->arguments[7].getConstant(), outC = *shape->arguments[6].getConstant();
-    int64_t panels = (outC / groups + laneCount - 1) / laneCount;
-    spec.tiles = DimExpr(groups * ((panels + 1) / 2)) * shape->taps;
+  std::string family = llvm::TypeSwitch<Operation *, StringRef>(root)
+                           .Case([](ImageMaxPoolOp) { return "max_pool"; })
+                           .Case([](ImageMaxPoolSelectOp) { return "max_pool_select"; })
+                           .Case([](ImageAvgPoolOp) { return "avg_pool"; })
+                           .Default([](Operation *) { return "conv"; })
+                           .str();
+  bool convolution = family == "conv";
+  if (convolution) {
+    /// Channels and the kernel are numbers, as the weight's shape is.
+    auto number = [&](unsigned argument) { return *shape->arguments[argument].getConstant(); };
+    int64_t outC = number(6), groups = number(7), kernelH = number(8), kernelW = number(9), kernelD = number(18);
+    bool depthwise = isDepthwise(number(3), outC, groups);
+    if (depthwise)
+      family = "depthwise";
+    if (weightGradient)
+      spec.tiles = DimExpr(depthwise ? kernels::depthwise_weight_gradient_tiles(outC, kernelD, kernelH)
+                                     : kernels::conv_weight_gradient_tiles(groups, outC, kernelD * kernelH * kernelW));
+    else if (depthwise)
+      spec.tiles = spec.tiles * DimExpr(kernels::depthwise_tiles(1, outC));
+    family += inputGradient ? "_input_gradient" : weightGradient ? "_weight_gradient" : "";
   }
-  StringRef family = llvm::TypeSwitch<Operation *, StringRef>(root)
-                         .Case([](ImageConvolutionOp) { return "conv"; })
-                         .Case([](ImageConvolutionInputGradientOp) { return "conv_input_gradient"; })
-                         .Case([](ImageConvolutionWeightGradientOp) { return "conv_weight_gradient"; })
-                         .Case([](ImageMaxPoolOp) { return "max_pool"; })
-                         .Case([](ImageMaxPoolSelectOp) { return "max_pool_select"; })
-                         .Default([](Operation *) { return "avg_pool"; });
   emitFunction([&](FunctionEmitter &e, Value ctx) {
     SmallVector<Value> arguments{ctx, e.addressOf(store)};
     for (Value operand : root->getOperands())
@@ -102,9 +112,9 @@ LogicalResult KernelEmission::emitWindow(Operation *root) {
       arguments.push_back(e.index(pool.getCountIncludePad()));
     arguments.push_back(tileBegin(e));
     arguments.push_back(tileEnd(e));
-    if (family.starts_with("conv"))
+    if (convolution)
       arguments.push_back(scratch(e));
-    e.call(("ferrule_" + family + suffix).str(), arguments);
+    e.call("ferrule_" + family + suffix, arguments);
     return Value();
   });
   return success();

@@ -1,6 +1,8 @@
 #include "ir/graph/Layout.h"
 
 #include "ir/graph/Families.h"
+#include "ir/graph/Shape.h"
+#include "ir/graph/Tiles.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -15,6 +17,20 @@ void mlir::ferrule::registerLayoutOps(FerruleDialect &dialect) {
 #define GET_OP_LIST
 #include "ir/graph/Layout.cpp.inc"
       >();
+}
+
+LibraryCall PanelTakeOp::getLibraryCall() {
+  DimExpr m = getDims(getIndices())[0], k = getDims(getPanels())[1];
+  int64_t tileRows = chooseTileRows(getDims(getResult())[1]);
+  LibraryCall call;
+  call.stem = "panel_take";
+  call.element = getElementType(getPanels());
+  call.byWidth = true;
+  call.sizes = {m, DimExpr(getN()), k, DimExpr(int64_t(getColumns())),
+                DimExpr(int64_t(getElementType(getIndices()).getIntOrFloatBitWidth() / 8)), DimExpr(tileRows)};
+  call.tiles = DimExpr::ceilDiv(m, tileRows);
+  call.canFail = true;
+  return call;
 }
 
 SmallVector<int64_t> PanelLayout::getPhysicalShape(ArrayRef<int64_t> shape) const {
@@ -48,6 +64,20 @@ std::optional<PanelLayout> PanelLayout::fromAttribute(Attribute attribute) {
   layout.nAxes.assign(nAxes.asArrayRef().begin(), nAxes.asArrayRef().end());
   layout.kAxes.assign(kAxes.asArrayRef().begin(), kAxes.asArrayRef().end());
   layout.groups = groups.getInt();
+  return layout;
+}
+
+bool mlir::ferrule::isDepthwise(int64_t inChannels, int64_t outChannels, int64_t groups) {
+  return groups > 1 && inChannels == groups && outChannels == groups;
+}
+
+PanelLayout mlir::ferrule::getConvolutionLayout(ArrayRef<int64_t> weightShape, int64_t groups) {
+  PanelLayout layout;
+  layout.nAxes = {0};
+  for (size_t axis = 2; axis < weightShape.size(); ++axis)
+    layout.kAxes.push_back(axis);
+  layout.kAxes.push_back(1);
+  layout.groups = isDepthwise(weightShape[1] * groups, weightShape[0], groups) ? 1 : groups;
   return layout;
 }
 

@@ -28,6 +28,13 @@ struct PanelLayout {
   static std::optional<PanelLayout> fromAttribute(Attribute attribute);
 };
 
+/// One input channel an output channel. The panels of such a convolution run over all channels, as if it had one group,
+/// and kernels of its own run it and its gradients: a panel a group would hold one column of 16.
+bool isDepthwise(int64_t inChannels, int64_t outChannels, int64_t groups);
+
+/// The layout of a convolution's weight of static shape `[out channels, in channels / groups, kernel...]`.
+PanelLayout getConvolutionLayout(ArrayRef<int64_t> weightShape, int64_t groups);
+
 /// The type in which a variable of logical `type` is read and assigned, given its layout attribute (null: row-major).
 RankedTensorType getPhysicalType(RankedTensorType type, Attribute layout);
 

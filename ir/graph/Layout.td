@@ -1,6 +1,7 @@
 // Physical forms of the graph's contractions, made by the layout pass after gradients are expanded. Images are
 // channels-last, `[N, spatial..., C]`; weights are panels of 16 output columns, `[groups * ceil(n / 16), taps * k, 16]`
-// with zeros beyond column n of a group. Sums run in the order of the logical op that each stands for.
+// with zeros beyond column n of a group (depthwise convolutions: `[ceil(groups / 16), taps, 16]`, also for the gradients).
+// Sums run in the order of the logical op that each stands for.
 #ifndef FERRULE_IR_GRAPH_LAYOUT_TD
 #define FERRULE_IR_GRAPH_LAYOUT_TD
 
@@ -32,6 +33,15 @@ def Ferrule_UnpackOp : Ferrule_PhysicalOp<"unpack", "Panels"> {
 def Ferrule_TransposePanelsOp : Ferrule_PhysicalOp<"transpose_panels", "Panels"> {
   let summary = "Panels over n with rows (tap, k) as panels over k with rows (tap, n)";
   let arguments = (ins Ferrule_Tensor:$x, I64Attr:$groups, I64Attr:$n, I64Attr:$taps, I64Attr:$k);
+}
+
+def Ferrule_PanelTakeOp
+    : Ferrule_Op<"panel_take", NonDifferentiable<"the layout pass makes it, after gradients are expanded">, "Library",
+                 "0", [], [Pure, DeclareOpInterfaceMethods<LibraryOpInterface>]> {
+  let summary = "Rows or columns of a matrix in panels at indices [m, 1]: [m, k] of columns, [m, n] of rows";
+  let arguments = (ins Ferrule_Tensor:$panels, Ferrule_Tensor:$indices, I64Attr:$n, BoolAttr:$columns);
+  let results = (outs Ferrule_Tensor:$result);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
 //===------------------------------------------------------------------------------------------------------------===//

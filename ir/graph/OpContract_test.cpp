@@ -33,6 +33,7 @@ const std::map<std::string, std::string> exempt = {
     {"unpack", "made by the layout pass"},
     {"transpose_panels", "made by the layout pass"},
     {"panel_matmul", "made by the layout pass"},
+    {"panel_take", "made by the layout pass"},
     {"panel_outer", "made by the layout pass"},
     {"image_convolution", "made by the layout pass"},
     {"image_convolution_input_gradient", "made by the layout pass"},

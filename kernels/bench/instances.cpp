@@ -38,4 +38,8 @@ inline __attribute__((always_inline)) void keep(void* ctx, int64_t row, int64_t 
   FERRULE_CONV_AS(conv, id, __VA_ARGS__)               \
   FERRULE_CONV_AS(conv_input_gradient, id, __VA_ARGS__) \
   FERRULE_CONV_AS(conv_weight_gradient, id, __VA_ARGS__)
+#define FERRULE_DEPTHWISE(id, ...)                          \
+  FERRULE_CONV_AS(depthwise, id, __VA_ARGS__)               \
+  FERRULE_CONV_AS(depthwise_input_gradient, id, __VA_ARGS__) \
+  FERRULE_CONV_AS(depthwise_weight_gradient, id, __VA_ARGS__)
 #include "kernels/bench/shapes.inc"

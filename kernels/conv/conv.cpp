@@ -1,6 +1,6 @@
 // Convolution forward and its gradient with respect to the input: direct, on channels-last rows.
+#include "kernels/conv/panel_strip.h"
 #include "kernels/conv/shape.h"
-#include "kernels/conv/strip.h"
 
 namespace ferrule::kernels {
 namespace {
@@ -42,19 +42,8 @@ FERRULE_INLINE void conv(void* ctx, FerruleStore store, const T* x, const T* wei
   const int64_t panel_stride = s.kernel_d * s.kernel_h * s.kernel_w * channels * kLanes;
   const int64_t group_stride = ceil_div(columns, kLanes) * panel_stride;
   for (int64_t g = 0; g < s.groups; ++g) {
-    const Strip<T> strip{ctx,
-                         store,
-                         weights + g * group_stride,
-                         channels,
-                         panel_stride,
-                         s.in_c,
-                         {s.kernel_d, s.in_d, s.stride_d, -s.pad_front, s.dilation_d, 1},
-                     {s.kernel_h, s.in_h, s.stride_h, -s.pad_top, s.dilation_h, 1},
-                         {s.kernel_w, s.in_w, s.stride_w, -s.pad_left, s.dilation_w, 1},
-                         0,
-                         1,
-                         s.out_w,
-                         s.stride_w};
+    const PanelStrip<T> strip{ctx,          store,   weights + g * group_stride, channels,
+                              panel_stride, s.in_c, forward_strip(s)};
     for_panels<T>(columns, s.in_c * s.stride_w, [&](auto width, int64_t panel, int64_t last_count) __attribute__((always_inline)) {
       for (int64_t t = tile_begin; t < tile_end; ++t) {
         const T* image = x + t / (s.out_d * s.out_h) * s.in_d * s.in_h * s.in_w * s.in_c + g * channels;
@@ -65,53 +54,25 @@ FERRULE_INLINE void conv(void* ctx, FerruleStore store, const T* x, const T* wei
   }
 }
 
-// The outputs (input columns) of one stride phase; each phase meets its own subset of the kernel's columns.
-template <typename T>
-FERRULE_INLINE void conv_input_gradient_phase(void* ctx, FerruleStore store, const T* dy, const T* weights,
-                                              const ConvShape& s, int64_t phase, int64_t tile_begin,
-                                              int64_t tile_end) {
-  if (phase >= s.in_w) return;
-  const int64_t channels = s.out_c / s.groups, columns = s.in_c / s.groups;
-  const int64_t panel_stride = s.kernel_d * s.kernel_h * s.kernel_w * channels * kLanes;
-  const int64_t group_stride = ceil_div(columns, kLanes) * panel_stride;
-  for (int64_t g = 0; g < s.groups; ++g) {
-    const Strip<T> strip{ctx,
-                         store,
-                         weights + g * group_stride,
-                         channels,
-                         panel_stride,
-                         s.out_c,
-                         {s.kernel_d, s.out_d, 1, s.pad_front, -s.dilation_d, s.stride_d},
-                     {s.kernel_h, s.out_h, 1, s.pad_top, -s.dilation_h, s.stride_h},
-                         {s.kernel_w, s.out_w, 1, s.pad_left, -s.dilation_w, s.stride_w},
-                         phase,
-                         s.stride_w,
-                         ceil_div(s.in_w - phase, s.stride_w),
-                         1};
-    for_panels<T>(columns, s.out_c, [&](auto width, int64_t panel, int64_t last_count) __attribute__((always_inline)) {
-      for (int64_t t = tile_begin; t < tile_end; ++t) {
-        const T* image = dy + t / (s.in_d * s.in_h) * s.out_d * s.out_h * s.out_w * s.out_c + g * channels;
-        const OutputRow row{t / s.in_h % s.in_d, t % s.in_h};
-        strip.template run<decltype(width)::value>(image, row, panel, t * s.in_w, g * columns, last_count);
-      }
-    });
-  }
-}
-
 template <typename T>
 FERRULE_INLINE void conv_input_gradient(void* ctx, FerruleStore store, const T* dy, const T* weights,
                                         const ConvShape& s, int64_t tile_begin, int64_t tile_end) {
-  // The common strides are written out so that each phase's shape is a constant.
-  if (s.stride_w == 1) {
-    conv_input_gradient_phase(ctx, store, dy, weights, s, 0, tile_begin, tile_end);
-  } else if (s.stride_w == 2) {
-    conv_input_gradient_phase(ctx, store, dy, weights, s, 0, tile_begin, tile_end);
-    conv_input_gradient_phase(ctx, store, dy, weights, s, 1, tile_begin, tile_end);
-  } else {
-    for (int64_t phase = 0; phase < s.stride_w; ++phase) {
-      conv_input_gradient_phase(ctx, store, dy, weights, s, phase, tile_begin, tile_end);
+  const int64_t channels = s.out_c / s.groups, columns = s.in_c / s.groups;
+  const int64_t panel_stride = s.kernel_d * s.kernel_h * s.kernel_w * channels * kLanes;
+  const int64_t group_stride = ceil_div(columns, kLanes) * panel_stride;
+  each_phase(s, [&](int64_t phase) __attribute__((always_inline)) {
+    for (int64_t g = 0; g < s.groups; ++g) {
+      const PanelStrip<T> strip{ctx,          store,    weights + g * group_stride,   channels,
+                                panel_stride, s.out_c, input_gradient_strip(s, phase)};
+      for_panels<T>(columns, s.out_c, [&](auto width, int64_t panel, int64_t last_count) __attribute__((always_inline)) {
+        for (int64_t t = tile_begin; t < tile_end; ++t) {
+          const T* image = dy + t / (s.in_d * s.in_h) * s.out_d * s.out_h * s.out_w * s.out_c + g * channels;
+          const OutputRow row{t / s.in_h % s.in_d, t % s.in_h};
+          strip.template run<decltype(width)::value>(image, row, panel, t * s.in_w, g * columns, last_count);
+        }
+      });
     }
-  }
+  });
 }
 
 }  // namespace

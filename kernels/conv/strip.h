@@ -1,6 +1,7 @@
-// The part that convolution and its input gradient share: one row of outputs against weights in panels.
+// The part that convolutions and their input gradients share: which taps meet one row of outputs, and how the row is cut
+// into tiles.
 //
-// Both are sums over taps (d, i, j) and channels, where output position o of an axis meets source position
+// All are sums over taps (d, i, j) and channels, where output position o of an axis meets source position
 //   (o * scale + start + tap * step) / divisor      forward: scale = stride, start = -pad, step = dilation, divisor = 1
 //                                                    input gradient: scale = 1, start = pad, step = -dilation,
 //                                                    divisor = stride, absent where the division leaves a rest
@@ -9,7 +10,8 @@
 #define FERRULE_KERNELS_CONV_STRIP_H_
 
 #include "kernels/base/contraction.h"
-#include "kernels/base/define.h"
+#include "kernels/conv/shape.h"
+#include "kernels/skeletons.h"
 
 namespace ferrule::kernels {
 
@@ -25,21 +27,32 @@ struct Axis {
   }
 };
 
+// The outputs [begin, end) of one axis whose input at `tap` lies inside.
+struct Range {
+  int64_t begin, end;
+};
+FERRULE_INLINE Range outputs_inside(int64_t out, int64_t in, int64_t stride, int64_t pad, int64_t offset) {
+  const int64_t start = offset - pad;
+  const int64_t begin = start >= 0 ? 0 : (-start + stride - 1) / stride;
+  int64_t end = in - 1 < start ? 0 : (in - 1 - start) / stride + 1;
+  if (end > out) end = out;
+  return {begin < end ? begin : end, end};
+}
+
 // The two outer coordinates of a row of outputs.
 struct OutputRow {
   int64_t depth, height;
 };
 
+// Whether some tap of a tile may lie outside the source.
+template <bool CAREFUL>
+struct Border {
+  static constexpr bool value = CAREFUL;
+};
+
 // Outputs first, first + step, ... (`count` of them) of one row; a step over several positions walks one stride phase.
 // Their source columns are c(tap) + j * source_step for output number j.
-template <typename T>
 struct Strip {
-  void* ctx;
-  FerruleStore store;
-  const T* panels;       // weights of the first panel of the group: [panel][kd][kh][kw][channels][16]
-  int64_t channels;      // contracted channels of the group
-  int64_t panel_stride;  // elements between panels
-  int64_t pixel_stride;  // elements between source pixels
   Axis depth, vertical, horizontal;
   int64_t first, step, count, source_step;
 
@@ -64,81 +77,17 @@ struct Strip {
     if (*end > count) *end = count;
   }
 
-  // One tap's channels for all rows (BORDER: for the rows [begin, end)). `k` is the number of the first channel in the
-  // contraction.
-  template <int ROWS, int PANELS, bool BORDER>
-  FERRULE_INLINE void accumulate(Tile<T, ROWS, PANELS>& tile, const T* a, const T* b, int64_t length, int64_t begin,
-                                 int64_t end) const {
-    const int64_t a_row_stride = source_step * pixel_stride;
-#pragma clang loop unroll(disable)
-    for (int64_t c = 0; c < length; ++c) {
-      Vec<T> columns[PANELS];
-#pragma unroll
-      for (int p = 0; p < PANELS; ++p) columns[p] = load(b + p * panel_stride + c * kLanes);
-      if constexpr (BORDER) {
-        tile.step_rows(a + c, a_row_stride, columns, begin, end);
-      } else {
-        tile.step(a + c, a_row_stride, columns);
-      }
-    }
+  // Of `rows` outputs whose columns are column, column + source_step, ...: those [begin, end) that lie in the source.
+  FERRULE_INLINE void inside(int64_t column, int64_t rows, int64_t* begin, int64_t* end) const {
+    *begin = column >= 0 ? 0 : (-column + source_step - 1) / source_step;
+    const int64_t room = horizontal.size - 1 - column;
+    *end = room < 0 ? 0 : room / source_step + 1;
+    if (*end > rows) *end = rows;
   }
 
-  // Outputs j .. j + ROWS - 1 of output row `o`, PANELS panels from `panel` on. `source` is the image, at the group's
-  // first channel. BORDER: some column may lie outside; with constant shapes the loop over the kernel's width unrolls
-  // and each tap keeps exactly the rows that exist.
-  template <int ROWS, int PANELS, bool BORDER>
-  FERRULE_LATE_INLINE void tile(const T* source, OutputRow o, int64_t j, int64_t panel, int64_t output_row,
-                                int64_t output_col, int64_t last_count) const {
-    Tile<T, ROWS, PANELS> tile;
-    Vec<T> total[ROWS][PANELS];
-    tile.clear();
-    const int64_t taps = depth.kernel * vertical.kernel * horizontal.kernel;
-    const bool one_block = taps * channels <= kContractionBlock;
-    bool flushed = false;
-    int64_t boundary = kContractionBlock;
-    const T* weights = panels + panel * panel_stride;
-    // One row of the kernel on one row of the source.
-    const auto taps_of_row = [&](int64_t kernel_row, int64_t row) __attribute__((always_inline)) {
-      const auto tap = [&](int64_t t) __attribute__((always_inline)) {
-        bool exists;
-        const int64_t column = source_column(t, &exists) + j * source_step;
-        if (!exists) return;
-        int64_t begin = 0, end = ROWS;
-        if constexpr (BORDER) {
-          begin = column >= 0 ? 0 : (-column + source_step - 1) / source_step;
-          const int64_t room = horizontal.size - 1 - column;
-          end = room < 0 ? 0 : room / source_step + 1;
-          if (end > ROWS) end = ROWS;
-          if (begin >= end) return;
-        }
-        const T* a = source + (row * horizontal.size + column) * pixel_stride;
-        const int64_t k = (kernel_row * horizontal.kernel + t) * channels;
-        const T* b = weights + k * kLanes;
-        if (one_block) {
-          accumulate<ROWS, PANELS, BORDER>(tile, a, b, channels, begin, end);
-          return;
-        }
-        // Absent taps may have passed boundaries: what was gathered before belongs to the block before.
-        int64_t c = 0;
-        while (c < channels) {
-          if (k + c >= boundary) {
-            tile.flush(total, !flushed);
-            flushed = true;
-            boundary = (k + c) / kContractionBlock * kContractionBlock + kContractionBlock;
-          }
-          const int64_t length = boundary - (k + c) < channels - c ? boundary - (k + c) : channels - c;
-          accumulate<ROWS, PANELS, BORDER>(tile, a + c, b + c * kLanes, length, begin, end);
-          c += length;
-        }
-      };
-      if constexpr (BORDER && ROWS > 1) {
-#pragma unroll
-        for (int64_t t = 0; t < horizontal.kernel; ++t) tap(t);
-      } else {
-#pragma clang loop unroll(disable)
-        for (int64_t t = 0; t < horizontal.kernel; ++t) tap(t);
-      }
-    };
+  // Calls each(row of the kernel, row of the source) for the rows that meet output row `o`, in the order of k.
+  template <typename Each>
+  FERRULE_INLINE void kernel_rows(OutputRow o, Each each) const {
 #pragma clang loop unroll(disable)
     for (int64_t d = 0; d < depth.kernel; ++d) {
       const int64_t plane = depth.position(o.depth, d);
@@ -147,76 +96,91 @@ struct Strip {
       for (int64_t i = 0; i < vertical.kernel; ++i) {
         const int64_t row = vertical.position(o.height, i);
         if (row < 0 || row >= vertical.size) continue;
-        taps_of_row(d * vertical.kernel + i, plane * vertical.size + row);
+        each(d * vertical.kernel + i, plane * vertical.size + row);
       }
     }
-    tile.flush(total, one_block || !flushed);
-    store_tile<T, ROWS, PANELS>(ctx, store, total, output_row + first + j * step, step, output_col + panel * kLanes,
-                                last_count);
   }
 
-  template <int PANELS>
-  FERRULE_INLINE void piece(int64_t height, int64_t interior_begin, int64_t interior_end, const T* source,
-                            OutputRow o, int64_t j, int64_t panel, int64_t output_row, int64_t output_col,
-                            int64_t last_count) const {
-    if (j >= interior_begin && j + height <= interior_end) {
-      with_height<T, PANELS>(height, [&](auto rows, int64_t r) __attribute__((always_inline)) {
-        tile<decltype(rows)::value, PANELS, false>(source, o, j + r, panel, output_row, output_col, last_count);
-      });
-    } else {
-      with_height<T, PANELS>(height, [&](auto rows, int64_t r) __attribute__((always_inline)) {
-        tile<decltype(rows)::value, PANELS, true>(source, o, j + r, panel, output_row, output_col, last_count);
-      });
-    }
-  }
-
-  // The whole strip for PANELS panels. The first and the last piece stand at constant places when the shape is
-  // constant; the pieces between them are interior unless the padding is wider than a piece.
-  template <int PANELS>
-  FERRULE_INLINE void run(const T* source, OutputRow o, int64_t panel, int64_t output_row, int64_t output_col,
-                          int64_t last_count) const {
+  // The whole strip as calls tile(Height, Border, first output). The first and the last piece stand at constant places
+  // when the shape is constant; the pieces between them are interior unless the padding is wider than a piece.
+  template <typename T, int PANELS, typename Run>
+  FERRULE_INLINE void tiles(Run tile) const {
+    constexpr int64_t kMax = max_rows<T>(PANELS);
     int64_t interior_begin, interior_end;
     interior(&interior_begin, &interior_end);
-    const auto at = [&](int64_t height, int64_t j) __attribute__((always_inline)) {
-      piece<PANELS>(height, interior_begin, interior_end, source, o, j, panel, output_row, output_col, last_count);
-    };
     if (!__builtin_constant_p(interior_begin) || !__builtin_constant_p(count)) {
-      const auto one = [&](int64_t j) __attribute__((always_inline)) {
-        tile<1, PANELS, true>(source, o, j, panel, output_row, output_col, last_count);
-      };
       int64_t j = 0;
-      for (; j < interior_begin && j < count; ++j) one(j);
-      for (; j + max_rows<T>(PANELS) <= interior_end; j += max_rows<T>(PANELS)) {
-        tile<max_rows<T>(PANELS), PANELS, false>(source, o, j, panel, output_row, output_col, last_count);
-      }
-      for (; j + 4 <= interior_end && max_rows<T>(PANELS) > 4; j += 4) {
-        tile<smaller(4, max_rows<T>(PANELS)), PANELS, false>(source, o, j, panel, output_row, output_col, last_count);
-      }
-      for (; j < count; ++j) one(j);
+      for (; j < interior_begin && j < count; ++j) tile(Height<1>{}, Border<true>{}, j);
+      for (; j + kMax <= interior_end; j += kMax) tile(Height<kMax>{}, Border<false>{}, j);
+      for (; j + 4 <= interior_end && kMax > 4; j += 4) tile(Height<smaller(4, kMax)>{}, Border<false>{}, j);
+      for (; j < count; ++j) tile(Height<1>{}, Border<true>{}, j);
       return;
     }
-    constexpr int64_t kMax = max_rows<T>(PANELS);
+    const auto piece = [&](int64_t height, int64_t j) __attribute__((always_inline)) {
+      if (j >= interior_begin && j + height <= interior_end) {
+        with_height<T, PANELS>(height, [&](auto rows, int64_t r) __attribute__((always_inline)) {
+          tile(rows, Border<false>{}, j + r);
+        });
+      } else {
+        with_height<T, PANELS>(height, [&](auto rows, int64_t r) __attribute__((always_inline)) {
+          tile(rows, Border<true>{}, j + r);
+        });
+      }
+    };
     const int64_t pieces = ceil_div(count, kMax);
     int64_t height = ceil_div(count, pieces);
     if (height > 8 && height % 2 != 0) ++height;
     const int64_t rest = count % height;
-    if (count <= height) return at(count, 0);
-    at(height, 0);
+    if (count <= height) return piece(count, 0);
+    piece(height, 0);
     const int64_t last = rest == 0 ? count - height : count - rest;
     if (height >= interior_begin && last <= interior_end) {
       for (int64_t j = height; j < last; j += height) {
         with_height<T, PANELS>(height, [&](auto rows, int64_t r) __attribute__((always_inline)) {
-          tile<decltype(rows)::value, PANELS, false>(source, o, j + r, panel, output_row, output_col, last_count);
+          tile(rows, Border<false>{}, j + r);
         });
       }
     } else {
-      for (int64_t j = height; j < last; ++j) {
-        tile<1, PANELS, true>(source, o, j, panel, output_row, output_col, last_count);
-      }
+      for (int64_t j = height; j < last; ++j) tile(Height<1>{}, Border<true>{}, j);
     }
-    at(rest == 0 ? height : rest, last);
+    piece(rest == 0 ? height : rest, last);
   }
 };
+
+FERRULE_INLINE Strip forward_strip(const ConvShape& s) {
+  return {{s.kernel_d, s.in_d, s.stride_d, -s.pad_front, s.dilation_d, 1},
+          {s.kernel_h, s.in_h, s.stride_h, -s.pad_top, s.dilation_h, 1},
+          {s.kernel_w, s.in_w, s.stride_w, -s.pad_left, s.dilation_w, 1},
+          0,
+          1,
+          s.out_w,
+          s.stride_w};
+}
+
+// The outputs (input columns) of one stride phase; each phase meets its own subset of the kernel's columns.
+FERRULE_INLINE Strip input_gradient_strip(const ConvShape& s, int64_t phase) {
+  return {{s.kernel_d, s.out_d, 1, s.pad_front, -s.dilation_d, s.stride_d},
+          {s.kernel_h, s.out_h, 1, s.pad_top, -s.dilation_h, s.stride_h},
+          {s.kernel_w, s.out_w, 1, s.pad_left, -s.dilation_w, s.stride_w},
+          phase,
+          s.stride_w,
+          ceil_div(s.in_w - phase, s.stride_w),
+          1};
+}
+
+// Calls run(phase) for each stride phase that has outputs. The common strides are written out so that each phase's shape
+// is a constant.
+template <typename Run>
+FERRULE_INLINE void each_phase(const ConvShape& s, Run run) {
+  if (s.stride_w == 1) {
+    run(0);
+  } else if (s.stride_w == 2) {
+    run(0);
+    if (s.in_w > 1) run(1);
+  } else {
+    for (int64_t phase = 0; phase < s.stride_w && phase < s.in_w; ++phase) run(phase);
+  }
+}
 
 }  // namespace ferrule::kernels
 

@@ -3,23 +3,11 @@
 // dw[tap][channel][lane] = sum over (n, od, oh, ow) of x[n, id, ih, iw, channel] * dy[n, od, oh, ow, lane]: the
 // contraction runs over positions, so one (panel pair, tap) is a product of a channels x positions and a positions x
 // lanes matrix. Output positions whose input lies in the padding are absent, which here only shortens loops.
-#include "kernels/conv/shape.h"
+#include "kernels/base/define.h"
 #include "kernels/conv/strip.h"
 
 namespace ferrule::kernels {
 namespace {
-
-// The outputs [begin, end) of one axis whose input at `tap` lies inside.
-struct Range {
-  int64_t begin, end;
-};
-FERRULE_INLINE Range outputs_inside(int64_t out, int64_t in, int64_t stride, int64_t pad, int64_t offset) {
-  const int64_t start = offset - pad;
-  const int64_t begin = start >= 0 ? 0 : (-start + stride - 1) / stride;
-  int64_t end = in - 1 < start ? 0 : (in - 1 - start) / stride + 1;
-  if (end > out) end = out;
-  return {begin < end ? begin : end, end};
-}
 
 // A position in the kernel.
 struct Tap {

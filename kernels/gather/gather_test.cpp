@@ -197,6 +197,38 @@ TEST_CASE("indexed reads and writes equal the reference on random shapes") {
   }
 }
 
+TEST_CASE("panel_take: rows and columns of a matrix in panels") {
+  for (const SkeletonTable* table : runnable_skeletons()) {
+    for (const int64_t n : {1, 15, 16, 17, 50}) {
+      for (const int64_t k : {1, 7, 33}) {
+        for (const bool columns : {false, true}) {
+          INFO(table->target << ", n = " << n << ", k = " << k << ", columns " << columns);
+          const int64_t m = 10, size = columns ? n : k, length = columns ? k : n;
+          Random random(n * 100 + k);
+          Buffer<float> panels(ceil_div(n, 16) * k * 16), matrix(size * length), expected(m * length), y(m * length);
+          random.fill(panels);
+          for (int64_t i = 0; i < size; ++i)
+            for (int64_t j = 0; j < length; ++j) {
+              const int64_t column = columns ? i : j, row = columns ? j : i;
+              matrix[i * length + j] = panels[(column / 16 * k + row) * 16 + column % 16];
+            }
+          Buffer<int32_t> indices(m);
+          fill_indices(random, indices.data(), m, {size}, n % 2 == 0);
+          const VectorShape shape{1, {size}, length, m};
+          const int64_t wanted = reference_take(matrix.data(), indices.data(), shape, expected.data());
+          const int64_t first = run_halves(ceil_div(m, kTileRows), [&](int64_t begin, int64_t end, auto* error) {
+            return table->ferrule_panel_take_b4(reinterpret_cast<uint32_t*>(y.data()),
+                                                reinterpret_cast<const uint32_t*>(panels.data()), indices.data(), m, n,
+                                                k, columns, 4, kTileRows, begin, end, error);
+          });
+          CHECK(first == wanted);
+          CHECK(difference(expected, y) == "");
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("replaced slices equal the reference on random shapes") {
   Random random(8);
   for (uint64_t seed = 0; seed < 80; ++seed) {

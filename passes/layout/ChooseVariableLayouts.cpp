@@ -107,23 +107,17 @@ void convertUses(ModuleOp module, SymbolTable &symbols) {
 } // namespace
 
 std::optional<PanelLayout> mlir::ferrule::getWantedLayout(OpOperand &use) {
-  PanelLayout layout;
   if (auto convolution = dyn_cast<ConvolutionOp>(use.getOwner())) {
     if (use.getOperandNumber() != 1)
       return std::nullopt;
-    int64_t rank = convolution.getW().getType().getRank();
-    layout.nAxes = {0};
-    for (int64_t axis = 2; axis < rank; ++axis)
-      layout.kAxes.push_back(axis);
-    layout.kAxes.push_back(1);
-    layout.groups = convolution.getGroups();
-    return layout;
+    return getConvolutionLayout(convolution.getW().getType().getShape(), convolution.getGroups());
   }
   if (auto matmul = dyn_cast<MatmulOp>(use.getOwner())) {
     if (use.getOperandNumber() != 1 || matmul.getB().getType().getRank() != 2 ||
         matmul.getA().getType().getRank() != 2)
       return std::nullopt;
     bool columnsFirst = matmul.getTransposeB();
+    PanelLayout layout;
     layout.nAxes = {columnsFirst ? 0 : 1};
     layout.kAxes = {columnsFirst ? 1 : 0};
     return layout;

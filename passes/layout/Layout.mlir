@@ -28,6 +28,27 @@ func.func @convolution(%x: tensor<4x16x8x8xf32>) -> tensor<4x32x8x8xf32> {
   return %r : tensor<4x32x8x8xf32>
 }
 
+// A depthwise weight's panels run over the channels of all groups, and serve the gradient for the input as they are: 24
+// channels are 2 panels of 9 taps.
+
+// CHECK: ferrule.variable @d {layout = {groups = 1 : i64, k_axes = array<i64: 2, 3, 1>, kind = "panel", n_axes = array<i64: 0>}} : tensor<24x1x3x3xf32>
+ferrule.variable @d : tensor<24x1x3x3xf32>
+
+// CHECK-LABEL: func.func @depthwise
+func.func @depthwise(%x: tensor<4x24x8x8xf32>, %g: tensor<4x24x8x8xf32>) -> (tensor<4x24x8x8xf32>, tensor<4x24x8x8xf32>) {
+  // CHECK: %[[W:.*]] = ferrule.read @d : tensor<2x9x16xf32>
+  // CHECK: ferrule.image_convolution %{{.*}}, %[[W]] {{.*}}groups = 24 : i64
+  // CHECK: ferrule.image_convolution_input_gradient %{{.*}}, %[[W]] {{.*}}groups = 24 : i64
+  // CHECK: ferrule.image_convolution_weight_gradient {{.*}} -> tensor<2x9x16xf32>
+  // CHECK: ferrule.assign @d, %{{.*}} : tensor<2x9x16xf32>
+  %w = ferrule.read @d : tensor<24x1x3x3xf32>
+  %y = ferrule.convolution %x, %w {strides = array<i64: 1, 1>, pads_begin = array<i64: 1, 1>, pads_end = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 24 : i64} : (tensor<4x24x8x8xf32>, tensor<24x1x3x3xf32>) -> tensor<4x24x8x8xf32>
+  %dx = ferrule.convolution_input_gradient %g, %w {strides = array<i64: 1, 1>, pads_begin = array<i64: 1, 1>, pads_end = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 24 : i64, input_shape = #ferrule.dims<[4, 24, 8, 8]>} : (tensor<4x24x8x8xf32>, tensor<24x1x3x3xf32>) -> tensor<4x24x8x8xf32>
+  %dw = ferrule.convolution_weight_gradient %x, %g {strides = array<i64: 1, 1>, pads_begin = array<i64: 1, 1>, pads_end = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 24 : i64, weight_shape = #ferrule.dims<[24, 1, 3, 3]>} : (tensor<4x24x8x8xf32>, tensor<4x24x8x8xf32>) -> tensor<24x1x3x3xf32>
+  ferrule.assign @d, %dw : tensor<24x1x3x3xf32>
+  return %y, %dx : tensor<4x24x8x8xf32>, tensor<4x24x8x8xf32>
+}
+
 // The sum over batch and space keeps its order (batch, row, column) under the other layout: axes 0, 2, 3 of the logical
 // image are axes 0, 1, 2 of the channels-last one.
 
@@ -86,4 +107,16 @@ func.func @constant_weights(%x: tensor<1x2x5x5xf32>, %a: tensor<4x3xf32>) -> (te
   %b = ferrule.constant {value = dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>} : () -> tensor<2x3xf32>
   %c = ferrule.matmul %a, %b {transpose_a = false, transpose_b = true} : (tensor<4x3xf32>, tensor<2x3xf32>) -> tensor<4x2xf32>
   return %y, %c : tensor<1x1x4x4xf32>, tensor<4x2xf32>
+}
+
+// An embedding that is also the last layer's weight: its rows are taken out of the panels.
+// CHECK-LABEL: func.func @tied_embedding
+// CHECK-NOT: ferrule.unpack
+// CHECK: ferrule.panel_take %{{.*}}, %{{.*}} {columns = true, n = 50 : i64} : (tensor<4x8x16xf32>, tensor<3x1xi32>) -> tensor<3x8xf32>
+ferrule.variable @embedding : tensor<50x8xf32>
+func.func @tied_embedding(%i: tensor<3x1xi32>) -> tensor<3x50xf32> {
+  %e = ferrule.read @embedding : tensor<50x8xf32>
+  %x = ferrule.take %e, %i {axis = 0 : i64} : (tensor<50x8xf32>, tensor<3x1xi32>) -> tensor<3x8xf32>
+  %y = ferrule.matmul %x, %e {transpose_b = true} : (tensor<3x8xf32>, tensor<50x8xf32>) -> tensor<3x50xf32>
+  return %y : tensor<3x50xf32>
 }

@@ -2,6 +2,7 @@
 
 #include "ir/graph/Convolution.h"
 #include "ir/graph/GraphBuilder.h"
+#include "ir/graph/Indexing.h"
 #include "ir/graph/Layout.h"
 #include "ir/graph/Matmul.h"
 #include "ir/graph/Pooling.h"
@@ -46,16 +47,6 @@ Value toChannelsFirst(GraphBuilder &b, Value x) {
   if (result != x)
     result.getDefiningOp()->setAttr(channelsFirstMark, b.getBuilder().getUnitAttr());
   return result;
-}
-
-PanelLayout getWeightLayout(int64_t rank, int64_t groups) {
-  PanelLayout layout;
-  layout.nAxes = {0};
-  for (int64_t axis = 2; axis < rank; ++axis)
-    layout.kAxes.push_back(axis);
-  layout.kAxes.push_back(1);
-  layout.groups = groups;
-  return layout;
 }
 
 Value pack(GraphBuilder &b, Value x, const PanelLayout &layout) {
@@ -110,7 +101,7 @@ struct ConvertConvolution : OpRewritePattern<ConvolutionOp> {
       return rewriter.notifyMatchFailure(op, "the weight has symbolic sizes or no panel dtype");
     GraphBuilder b(rewriter, op.getLoc());
     ArrayRef<int64_t> shape = op.getW().getType().getShape();
-    Value panels = pack(b, op.getW(), getWeightLayout(shape.size(), op.getGroups()));
+    Value panels = pack(b, op.getW(), getConvolutionLayout(shape, op.getGroups()));
     Value y = createImageOp<ImageConvolutionOp>(b, channelsLastType(op.getResult()),
                                                 {toChannelsLast(b, op.getX()), panels},
                                                 getWindowAttributes(op, shape.drop_front(2)));
@@ -119,6 +110,20 @@ struct ConvertConvolution : OpRewritePattern<ConvolutionOp> {
   }
 };
 
+/// Panels over the input channels, whose rows are the taps and the output channels. A depthwise convolution has one
+/// output channel an input channel: its panels serve as they are.
+Value transposePanels(GraphBuilder &b, Value panels, ConvolutionInputGradientOp op) {
+  ArrayRef<int64_t> shape = op.getW().getType().getShape();
+  int64_t groups = op.getGroups(), n = shape[0] / groups, k = shape[1], taps = 1;
+  if (isDepthwise(k * groups, shape[0], groups))
+    return panels;
+  for (int64_t size : shape.drop_front(2))
+    taps *= size;
+  auto type = RankedTensorType::get({groups * ((k + panelWidth - 1) / panelWidth), taps * n, panelWidth},
+                                    op.getW().getType().getElementType());
+  return b.create<TransposePanelsOp>(type, panels, groups, n, taps, k).getResult();
+}
+
 struct ConvertConvolutionInputGradient : OpRewritePattern<ConvolutionInputGradientOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ConvolutionInputGradientOp op, PatternRewriter &rewriter) const override {
@@ -126,17 +131,10 @@ struct ConvertConvolutionInputGradient : OpRewritePattern<ConvolutionInputGradie
       return rewriter.notifyMatchFailure(op, "the weight has symbolic sizes or no panel dtype");
     GraphBuilder b(rewriter, op.getLoc());
     ArrayRef<int64_t> shape = op.getW().getType().getShape();
-    int64_t groups = op.getGroups(), taps = 1;
-    for (int64_t size : shape.drop_front(2))
-      taps *= size;
-    int64_t n = shape[0] / groups, k = shape[1];
-    Value panels = pack(b, op.getW(), getWeightLayout(shape.size(), groups));
-    auto type = RankedTensorType::get({groups * ((k + panelWidth - 1) / panelWidth), taps * n, panelWidth},
-                                      op.getW().getType().getElementType());
-    Value transposed = b.create<TransposePanelsOp>(type, panels, groups, n, taps, k).getResult();
-    Value dx = createImageOp<ImageConvolutionInputGradientOp>(b, channelsLastType(op.getResult()),
-                                                              {toChannelsLast(b, op.getDy()), transposed},
-                                                              getWindowAttributes(op, shape.drop_front(2)));
+    Value panels = pack(b, op.getW(), getConvolutionLayout(shape, op.getGroups()));
+    Value dx = createImageOp<ImageConvolutionInputGradientOp>(
+        b, channelsLastType(op.getResult()), {toChannelsLast(b, op.getDy()), transposePanels(b, panels, op)},
+        getWindowAttributes(op, shape.drop_front(2)));
     rewriter.replaceOp(op, toChannelsFirst(b, dx));
     return success();
   }
@@ -149,7 +147,7 @@ struct ConvertConvolutionWeightGradient : OpRewritePattern<ConvolutionWeightGrad
       return rewriter.notifyMatchFailure(op, "the weight has symbolic sizes or no panel dtype");
     GraphBuilder b(rewriter, op.getLoc());
     RankedTensorType logical = op.getResult().getType();
-    PanelLayout layout = getWeightLayout(logical.getRank(), op.getGroups());
+    PanelLayout layout = getConvolutionLayout(logical.getShape(), op.getGroups());
     auto type = RankedTensorType::get(layout.getPhysicalShape(logical.getShape()), logical.getElementType());
     Value dw = createImageOp<ImageConvolutionWeightGradientOp>(
         b, type, {toChannelsLast(b, op.getX()), toChannelsLast(b, op.getDy())},
@@ -199,6 +197,22 @@ struct ConvertMatmul : OpRewritePattern<MatmulOp> {
   }
 };
 
+/// take of rows or columns of a matrix that stands in panels, as an embedding that is also the last layer's weight.
+struct ConvertTake : OpRewritePattern<TakeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TakeOp op, PatternRewriter &rewriter) const override {
+    auto unpack = op.getX().getDefiningOp<UnpackOp>();
+    auto indices = cast<RankedTensorType>(op.getIndices().getType());
+    if (!unpack || op.getAxis() != 0 || indices.getRank() != 2 || indices.getDimSize(1) != 1 ||
+        unpack.getGroups() != 1 || unpack.getNAxes().size() != 1 || unpack.getKAxes().size() != 1)
+      return rewriter.notifyMatchFailure(op, "takes no parts along the first axis of a matrix in panels");
+    int64_t n = unpack.getType().getDimSize(unpack.getNAxes()[0]);
+    rewriter.replaceOpWithNewOp<PanelTakeOp>(op, op.getType(), unpack.getX(), op.getIndices(), n,
+                                             unpack.getNAxes()[0] == 0);
+    return success();
+  }
+};
+
 /// pack(matmul(g, x, transpose_a)) with columns along g, and pack(matmul(x, g, transpose_a)) with columns along g: the
 /// gradient of a packed matrix, written in panels at once.
 struct ConvertWeightProduct : OpRewritePattern<PackOp> {
@@ -241,7 +255,7 @@ LogicalResult mlir::ferrule::makeContractionsPhysical(ModuleOp module) {
   GreedyRewriteConfig config;
   config.enableFolding(false);
   RewritePatternSet products(context);
-  products.add<ConvertMatmul, ConvertConvolution, ConvertConvolutionInputGradient, ConvertConvolutionWeightGradient>(
+  products.add<ConvertMatmul, ConvertTake, ConvertConvolution, ConvertConvolutionInputGradient, ConvertConvolutionWeightGradient>(
       context);
   products.add<ConvertPool<MaxPoolOp, ImageMaxPoolOp>, ConvertPool<AvgPoolOp, ImageAvgPoolOp>,
                ConvertPool<MaxPoolGradientOp, ImageMaxPoolGradientOp>,

@@ -14,6 +14,7 @@ def add_cases(case):
     x, w = np.arange(96.0).reshape(2, 2, 2, 3, 4) % 7 - 3, np.arange(24.0).reshape(3, 2, 2, 1, 2) % 5 - 2
     window = dict(strides=[1, 2, 1], pads_begin=[1, 0, 0], pads_end=[0, 0, 1], dilations=[1, 1, 2], groups=1)
     convolutions(case, x, w, window)
+    depthwise(case)
 
     x = np.array([[[[1.0, 5.0, 2.0], [5.0, 0.0, -1.0], [3.0, 4.0, 4.0]]]])
     pools(case, x, dict(kernel=[2, 2], strides=[1, 1], pads_begin=[0, 0], pads_end=[0, 1]))
@@ -104,6 +105,21 @@ def convolutions(case, x, w, window):
     case("convolution", [x, w], [y], **window)
     case("convolution_input_gradient", [dy, w], [dx], input_shape=list(x.shape), **window)
     case("convolution_weight_gradient", [x, dy], [dw], weight_shape=list(w.shape), **window)
+
+
+def depthwise(case):
+    """As many groups as channels: 19 are a vector of 16 lanes and 3 more; images have 1 to 3 axes of space."""
+    x, w = np.arange(19 * 30.0).reshape(1, 19, 5, 6) % 11 - 5, np.arange(19 * 9.0).reshape(19, 1, 3, 3) % 7 - 3
+    convolutions(case, x, w, dict(strides=[1, 1], pads_begin=[1, 1], pads_end=[1, 1], dilations=[1, 1], groups=19))
+    convolutions(case, x, w, dict(strides=[2, 2], pads_begin=[0, 1], pads_end=[2, 0], dilations=[1, 2], groups=19))
+    x, w = np.arange(48.0).reshape(2, 3, 8) % 5 - 2, np.arange(12.0).reshape(3, 1, 4) - 4
+    convolutions(case, x, w, dict(strides=[3], pads_begin=[2], pads_end=[1], dilations=[1], groups=3))
+    x, w = np.arange(72.0).reshape(1, 2, 3, 3, 4) % 7 - 3, np.arange(16.0).reshape(2, 1, 2, 2, 2) % 5 - 2
+    window = dict(strides=[1, 2, 1], pads_begin=[1, 0, 0], pads_end=[0, 1, 1], dilations=[1, 1, 2], groups=2)
+    convolutions(case, x, w, window)
+    # Two output channels an input channel are a grouped convolution like any other.
+    x, w = np.arange(36.0).reshape(1, 3, 3, 4) % 5 - 2, np.arange(24.0).reshape(6, 1, 2, 2) % 7 - 3
+    convolutions(case, x, w, dict(strides=[1, 1], pads_begin=[0, 0], pads_end=[0, 1], dilations=[1, 1], groups=3))
 
 
 def pools(case, x, window):

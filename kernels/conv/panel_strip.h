@@ -1,0 +1,112 @@
+// A row of outputs of a dense or grouped convolution against weights in panels.
+#ifndef FERRULE_KERNELS_CONV_PANEL_STRIP_H_
+#define FERRULE_KERNELS_CONV_PANEL_STRIP_H_
+
+#include "kernels/base/define.h"
+#include "kernels/conv/strip.h"
+
+namespace ferrule::kernels {
+
+template <typename T>
+struct PanelStrip {
+  void* ctx;
+  FerruleStore store;
+  const T* panels;       // weights of the first panel of the group: [panel][kd][kh][kw][channels][16]
+  int64_t channels;      // contracted channels of the group
+  int64_t panel_stride;  // elements between panels
+  int64_t pixel_stride;  // elements between source pixels
+  Strip strip;
+
+  // One tap's channels for all rows (BORDER: for the rows [begin, end)). `k` is the number of the first channel in the
+  // contraction.
+  template <int ROWS, int PANELS, bool BORDER>
+  FERRULE_INLINE void accumulate(Tile<T, ROWS, PANELS>& tile, const T* a, const T* b, int64_t length, int64_t begin,
+                                 int64_t end) const {
+    const int64_t a_row_stride = strip.source_step * pixel_stride;
+#pragma clang loop unroll(disable)
+    for (int64_t c = 0; c < length; ++c) {
+      Vec<T> columns[PANELS];
+#pragma unroll
+      for (int p = 0; p < PANELS; ++p) columns[p] = load(b + p * panel_stride + c * kLanes);
+      if constexpr (BORDER) {
+        tile.step_rows(a + c, a_row_stride, columns, begin, end);
+      } else {
+        tile.step(a + c, a_row_stride, columns);
+      }
+    }
+  }
+
+  // Outputs j .. j + ROWS - 1 of output row `o`, PANELS panels from `panel` on. `source` is the image, at the group's
+  // first channel. BORDER: some column may lie outside; with constant shapes the loop over the kernel's width unrolls
+  // and each tap keeps exactly the rows that exist.
+  template <int ROWS, int PANELS, bool BORDER>
+  FERRULE_LATE_INLINE void tile(const T* source, OutputRow o, int64_t j, int64_t panel, int64_t output_row,
+                                int64_t output_col, int64_t last_count) const {
+    Tile<T, ROWS, PANELS> tile;
+    Vec<T> total[ROWS][PANELS];
+    tile.clear();
+    const Axis& horizontal = strip.horizontal;
+    const int64_t taps = strip.depth.kernel * strip.vertical.kernel * horizontal.kernel;
+    const bool one_block = taps * channels <= kContractionBlock;
+    bool flushed = false;
+    int64_t boundary = kContractionBlock;
+    const T* weights = panels + panel * panel_stride;
+    // One row of the kernel on one row of the source.
+    const auto taps_of_row = [&](int64_t kernel_row, int64_t row) __attribute__((always_inline)) {
+      const auto tap = [&](int64_t t) __attribute__((always_inline)) {
+        bool exists;
+        const int64_t column = strip.source_column(t, &exists) + j * strip.source_step;
+        if (!exists) return;
+        int64_t begin = 0, end = ROWS;
+        if constexpr (BORDER) {
+          strip.inside(column, ROWS, &begin, &end);
+          if (begin >= end) return;
+        }
+        const T* a = source + (row * horizontal.size + column) * pixel_stride;
+        const int64_t k = (kernel_row * horizontal.kernel + t) * channels;
+        const T* b = weights + k * kLanes;
+        if (one_block) {
+          accumulate<ROWS, PANELS, BORDER>(tile, a, b, channels, begin, end);
+          return;
+        }
+        // Absent taps may have passed boundaries: what was gathered before belongs to the block before.
+        int64_t c = 0;
+        while (c < channels) {
+          if (k + c >= boundary) {
+            tile.flush(total, !flushed);
+            flushed = true;
+            boundary = (k + c) / kContractionBlock * kContractionBlock + kContractionBlock;
+          }
+          const int64_t length = boundary - (k + c) < channels - c ? boundary - (k + c) : channels - c;
+          accumulate<ROWS, PANELS, BORDER>(tile, a + c, b + c * kLanes, length, begin, end);
+          c += length;
+        }
+      };
+      if constexpr (BORDER && ROWS > 1) {
+#pragma unroll
+        for (int64_t t = 0; t < horizontal.kernel; ++t) tap(t);
+      } else {
+#pragma clang loop unroll(disable)
+        for (int64_t t = 0; t < horizontal.kernel; ++t) tap(t);
+      }
+    };
+    strip.kernel_rows(o, taps_of_row);
+    tile.flush(total, one_block || !flushed);
+    store_tile<T, ROWS, PANELS>(ctx, store, total, output_row + strip.first + j * strip.step, strip.step,
+                                output_col + panel * kLanes, last_count);
+  }
+
+  // The whole strip for PANELS panels.
+  template <int PANELS>
+  FERRULE_INLINE void run(const T* source, OutputRow o, int64_t panel, int64_t output_row, int64_t output_col,
+                          int64_t last_count) const {
+    strip.template tiles<T, PANELS>([&](auto rows, auto border, int64_t j) __attribute__((always_inline)) {
+      tile<decltype(rows)::value, PANELS, decltype(border)::value>(source, o, j, panel, output_row, output_col,
+                                                                   last_count);
+    });
+  }
+};
+
+}  // namespace ferrule::kernels
+
+#endif  // FERRULE_KERNELS_CONV_PANEL_STRIP_H_
