@@ -214,7 +214,7 @@ TEST_CASE("panel_take: rows and columns of a matrix in panels") {
             }
           Buffer<int32_t> indices(m);
           fill_indices(random, indices.data(), m, {size}, n % 2 == 0);
-          const VectorShape shape{1, {size}, length, m};
+          const VectorShape shape{1, m, length, {size}};
           const int64_t wanted = reference_take(matrix.data(), indices.data(), shape, expected.data());
           const int64_t first = run_halves(ceil_div(m, kTileRows), [&](int64_t begin, int64_t end, auto* error) {
             return table->ferrule_panel_take_b4(reinterpret_cast<uint32_t*>(y.data()),
