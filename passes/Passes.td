@@ -143,6 +143,29 @@ def FoldConstantsPass : Pass<"ferrule-fold-constants", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::ferrule::FerruleDialect"];
 }
 
+def FuseAttentionPass : Pass<"ferrule-fuse-attention", "::mlir::ModuleOp"> {
+  let summary = "Makes one op of the parts of an attention";
+  let description = [{
+    **Why.** The scores of all queries with all keys are the largest tensor of a transformer, and are read and written
+    several times on the way through scaling, mask and softmax. One kernel keeps a strip of them in the cache.
+
+    **Before.** Gradients are expanded: in training the gradient reads the weights, so nothing is matched there.
+    **After.** `ferrule.attention` stands for softmax(q k^T * scale + bias) v, with `where(mask, scores, fill)` before or
+    after the bias, and for the composition by which `scaled_dot_product_attention` leaves masked keys out. Nobody else
+    reads what was in between. The op reads its operands through transposes, slices, broadcasts and reshapes, and writes
+    its result in the order in which a transpose behind it had it; so heads are neither split nor joined in memory.
+
+    ```mlir
+    %q = ferrule.transpose %x {pattern = [0, 2, 1, 3]}     // k and v alike
+    %s = ferrule.matmul %q, %k {transpose_b = true}
+    %w = ferrule.softmax %s {axis = 3}                =>   %y = ferrule.attention %x, %..., %... {sizes = ..., ...}
+    %o = ferrule.matmul %w, %v
+    %y = ferrule.transpose %o {pattern = [0, 2, 1, 3]}
+    ```
+  }];
+  let dependentDialects = ["::mlir::ferrule::FerruleDialect"];
+}
+
 def PrunePass : Pass<"ferrule-prune", "::mlir::ModuleOp"> {
   let summary = "Removes what no result and no assigned variable depends on";
   let description = [{

@@ -7,7 +7,7 @@
 using namespace mlir;
 
 // Without "memory" values still get places, but none is written over another.
-static constexpr llvm::StringRef optionalPasses[] = {"simplify", "fold", "prune", "fuse", "schedule", "memory"};
+static constexpr llvm::StringRef optionalPasses[] = {"simplify", "fold", "prune", "attention", "fuse", "schedule", "memory"};
 
 llvm::ArrayRef<llvm::StringRef> mlir::ferrule::getOptionalPasses() { return optionalPasses; }
 
@@ -36,6 +36,9 @@ void mlir::ferrule::buildGraphPipeline(OpPassManager &manager, const std::vector
     manager.addPass(createSimplifyPass());
   if (isOn("fold"))
     manager.addPass(createFoldConstantsPass());
+  // Before layouts are chosen: transposes that it reads through need not be moved.
+  if (isOn("attention"))
+    manager.addPass(createFuseAttentionPass());
 
   //===--- Layout: once conversions have met, equal ones are merged -----------------------------------------------===//
 

@@ -2,8 +2,14 @@
 
 #include "codegen/common/KernelEmission.h"
 
+#include "ir/graph/Attention.h"
+#include "kernels/attention/shape.h"
+
 using namespace mlir;
 using namespace mlir::ferrule;
+
+static_assert(attentionStripRows == ::ferrule::kernels::kAttentionStripRows &&
+              attentionTableSize == ::ferrule::kernels::kAttentionTableSize);
 
 /// "_f32" or "_b4"; nothing if no kernel has this dtype, or if the call has no suffix.
 static std::optional<std::string> getSuffix(const LibraryCall &call) {

@@ -6,6 +6,7 @@ namespace mlir::ferrule {
 
 class FerruleDialect;
 
+void registerAttentionOps(FerruleDialect &dialect);
 void registerControlFlowOps(FerruleDialect &dialect);
 void registerConvolutionOps(FerruleDialect &dialect);
 void registerCumulativeOps(FerruleDialect &dialect);

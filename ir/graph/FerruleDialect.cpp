@@ -174,6 +174,7 @@ LogicalResult DimsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
 
 /// One line a family; each is defined in the family's own .cpp.
 static void registerFamilies(FerruleDialect &dialect) {
+  registerAttentionOps(dialect);
   registerControlFlowOps(dialect);
   registerConvolutionOps(dialect);
   registerCumulativeOps(dialect);

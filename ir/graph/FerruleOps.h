@@ -2,6 +2,7 @@
 #ifndef FERRULE_IR_GRAPH_FERRULEOPS_H_
 #define FERRULE_IR_GRAPH_FERRULEOPS_H_
 
+#include "ir/graph/Attention.h"
 #include "ir/graph/ControlFlow.h"
 #include "ir/graph/Convolution.h"
 #include "ir/graph/Cumulative.h"

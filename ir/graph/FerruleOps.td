@@ -1,4 +1,5 @@
 // All families, for the generated reference pages.
+include "ir/graph/Attention.td"
 include "ir/graph/ControlFlow.td"
 include "ir/graph/Convolution.td"
 include "ir/graph/Cumulative.td"

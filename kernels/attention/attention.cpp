@@ -126,8 +126,18 @@ FERRULE_LATE_INLINE void load_transposed(const E* from, const AttentionStrides& 
   transpose_lanes(out);
 }
 
+// Keys that take no part: those whose mask is false, or those after the row.
+enum class Absent { kNone, kMasked, kCausal };
+
+// x is NaN or infinite.
 template <typename T>
+FERRULE_INLINE bool is_broken(T x) {
+  return x - x != 0;
+}
+
+template <typename T, bool BIAS, bool MASK, Absent ABSENT>
 struct Attention {
+  using Bits = typename LaneTraits<T>::Bits;
   const AttentionShape& shape;
   T* out;
   const T* q;
@@ -142,7 +152,8 @@ struct Attention {
     const T *q, *k, *v, *bias;
     const uint8_t* mask;
     T* out;
-    int64_t rows, panels;
+    int64_t row, rows, panels;
+    int64_t keys;  // That any of its rows sees.
     T* packed;  // [width][panels * 16]
     T* scores;  // [keys][panels * 16]
     Vec<T> maximum[kStripPanels];
@@ -189,7 +200,7 @@ struct Attention {
 
   template <int PANELS>
   FERRULE_INLINE void score_panels(Strip& strip, int64_t panel) const {
-    for_heights<tile_height<T, PANELS>()>(shape.keys, [&](auto height, int64_t key) __attribute__((always_inline)) {
+    for_heights<tile_height<T, PANELS>()>(strip.keys, [&](auto height, int64_t key) __attribute__((always_inline)) {
       score_tile<decltype(height)::value, PANELS>(strip, key, panel);
     });
   }
@@ -211,35 +222,61 @@ struct Attention {
     }
   }
 
-  // Adds the bias to the scores and puts the fill value where the mask says so.
-  template <bool BIAS, bool MASK>
+  // All ones where the rows of a panel see the key, given the mask of the rows.
+  FERRULE_INLINE Vec<Bits> sees(const Strip& strip, int64_t panel, int64_t key, Vec<Bits> mask_of_rows) const {
+    if constexpr (ABSENT == Absent::kCausal) {
+      return splat(static_cast<Bits>(strip.row + panel * kLanes - key)) + lane_index<T>() >= 0;
+    } else {
+      return shape.fills_true ? mask_of_rows == 0 : mask_of_rows != 0;
+    }
+  }
+  FERRULE_INLINE bool sees_one(const Strip& strip, int64_t row, int64_t key) const {
+    if constexpr (ABSENT == Absent::kCausal) {
+      return key <= strip.row + row;
+    } else {
+      return strip.mask[row * shape.mask.row + key * shape.mask.column] != 0;
+    }
+  }
+
+  // The score of a key that is not finite is NaN, even if it came out infinite.
+  FERRULE_LATE_INLINE Vec<T> repair_score(const Strip& strip, int64_t key, Vec<T> score) const {
+    const T* from = strip.k + key * shape.k.row;
+    for (int64_t d = 0; d < shape.width; ++d) {
+      if (is_broken(from[d * shape.k.column])) return splat(static_cast<T>(__builtin_nan("")));
+    }
+    return score;
+  }
+
+  // Adds the bias to the scores, and puts the fill value or -infinity where the mask says so.
   FERRULE_LATE_INLINE void edit(Strip& strip) const {
-    using Bits = typename LaneTraits<T>::Bits;
     clear_maximum(strip);
-    for (int64_t key = 0; key < shape.keys; key += kLanes) {
-      const int64_t count = shape.keys - key < kLanes ? shape.keys - key : kLanes;
+    const T hidden = ABSENT == Absent::kNone ? fill : -LaneTraits<T>::kInfinity;
+    const bool masks_first = MASK && ABSENT == Absent::kNone && shape.masks_first;
+    for (int64_t key = 0; key < strip.keys; key += kLanes) {
+      const int64_t count = strip.keys - key < kLanes ? strip.keys - key : kLanes;
       for (int64_t panel = 0; panel < strip.panels; ++panel) {
         const int64_t rows = strip.rows_of(panel), row = panel * kLanes;
         Vec<T> added[kLanes];
-        Vec<Bits> chosen[kLanes];
+        Vec<Bits> masks[kLanes];
         if constexpr (BIAS) {
           load_transposed<T>(strip.bias + row * shape.bias.row + key * shape.bias.column, shape.bias, rows, count, added);
         }
         if constexpr (MASK) {
-          load_transposed<Bits>(strip.mask + row * shape.mask.row + key * shape.mask.column, shape.mask, rows, count,
-                                chosen);
+          load_transposed<Bits>(strip.mask + row * shape.mask.row + key * shape.mask.column, shape.mask, rows, count, masks);
         }
         Vec<T> largest = strip.maximum[panel];
         T* at = strip.scores + key * strip.lanes() + row;
 #pragma clang loop unroll(disable)
         for (int64_t j = 0; j < count; ++j, at += strip.lanes()) {
           Vec<T> score = load(at);
-          if (BIAS && !(MASK && shape.masks_first)) score = score + added[j];
-          if constexpr (MASK) {
-            const Vec<Bits> fills = shape.fills_true ? chosen[j] != 0 : chosen[j] == 0;
-            score = select(fills, splat(fill), score);
+          if constexpr (ABSENT != Absent::kNone) {
+            if (is_broken(score[0])) score = repair_score(strip, key + j, score);
           }
-          if (BIAS && MASK && shape.masks_first) score = score + added[j];
+          if (BIAS && !masks_first) score = score + added[j];
+          if constexpr (MASK || ABSENT == Absent::kCausal) {
+            score = select(sees(strip, panel, key + j, MASK ? masks[j] : Vec<Bits>{}), score, splat(hidden));
+          }
+          if (BIAS && masks_first) score = score + added[j];
           store(at, score);
           largest = larger(score, largest);
         }
@@ -251,10 +288,14 @@ struct Attention {
   // The scores of one panel become exp(score - maximum) * (1 / sum).
   FERRULE_LATE_INLINE void normalize(const Strip& strip, int64_t panel) const {
     T* const column = strip.scores + panel * kLanes;
-    const Vec<T> maximum = strip.maximum[panel];
+    Vec<T> maximum = strip.maximum[panel];
+    // A row that sees no key, or only such of -infinity, has the weights 0.
+    if constexpr (ABSENT != Absent::kNone) {
+      maximum = select(maximum == -LaneTraits<T>::kInfinity, Vec<T>{}, maximum);
+    }
     Vec<T> total{};
-    for (int64_t block = 0; block < shape.keys; block += kReductionBlock) {
-      const int64_t end = block + kReductionBlock < shape.keys ? block + kReductionBlock : shape.keys;
+    for (int64_t block = 0; block < strip.keys; block += kReductionBlock) {
+      const int64_t end = block + kReductionBlock < strip.keys ? block + kReductionBlock : strip.keys;
       SumOf<T, 1> lanes[kLanes];
 #pragma clang loop unroll(disable)
       for (int i = 0; i < kLanes; ++i) lanes[i].clear();
@@ -268,25 +309,52 @@ struct Attention {
       fold_accumulators(lanes);
       total = total + lanes[0].value[0];
     }
-    const Vec<T> reciprocal = splat(T(1)) / total;
+    Vec<T> reciprocal = splat(T(1)) / total;
+    if constexpr (ABSENT != Absent::kNone) reciprocal = select(total == T(0), Vec<T>{}, reciprocal);
 #pragma clang loop unroll_count(4)
-    for (int64_t key = 0; key < shape.keys; ++key) {
+    for (int64_t key = 0; key < strip.keys; ++key) {
       T* at = column + key * strip.lanes();
       store(at, load(at) * reciprocal);
     }
   }
 
+  // Values that are not finite count as 0; the sum is NaN if the row sees one. A finite sum held none: even the weight 0
+  // makes NaN of it.
+  FERRULE_LATE_INLINE Vec<T> repair_sums(const Strip& strip, int64_t row, int64_t column, int64_t count) const {
+    Vec<T> sums{};
+#pragma clang loop unroll(disable)
+    for (int64_t c = 0; c < count; ++c) {
+      T total = 0, acc = 0;
+      bool broken = false;
+      for (int64_t key = 0; key < strip.keys; ++key) {
+        T value = strip.v[key * shape.v.row + column + c];
+        if (is_broken(value)) {
+          broken = broken || sees_one(strip, row, key);
+          value = 0;
+        }
+        acc = fused(strip.scores[key * strip.lanes() + row], value, acc);
+        if ((key + 1) % kContractionBlock == 0) total = total + acc, acc = 0;
+      }
+      sums[c] = broken ? static_cast<T>(__builtin_nan("")) : total + acc;
+    }
+    return sums;
+  }
+
   template <int HEIGHT, int PANELS, bool RAGGED>
   FERRULE_LATE_INLINE void value_tile(const Strip& strip, int64_t row, int64_t column, int64_t last_count) const {
     Vec<T> total[HEIGHT][PANELS];
-    contract<T, HEIGHT, PANELS, RAGGED>(strip.scores + row, 1, strip.lanes(), strip.v + column, shape.v.row, shape.keys,
+    contract<T, HEIGHT, PANELS, RAGGED>(strip.scores + row, 1, strip.lanes(), strip.v + column, shape.v.row, strip.keys,
                                         last_count, total);
 #pragma unroll
     for (int r = 0; r < HEIGHT; ++r) {
 #pragma unroll
       for (int p = 0; p < PANELS; ++p) {
         T* at = strip.out + (row + r) * shape.out.row + column + p * kLanes;
-        store_first(at, total[r][p], RAGGED && p == PANELS - 1 ? last_count : kLanes);
+        const int64_t count = RAGGED && p == PANELS - 1 ? last_count : kLanes;
+        if constexpr (ABSENT != Absent::kNone) {
+          if (any(total[r][p] - total[r][p] != 0)) total[r][p] = repair_sums(strip, row + r, column + p * kLanes, count);
+        }
+        store_first(at, total[r][p], count);
       }
     }
   }
@@ -310,73 +378,79 @@ struct Attention {
     if (column < shape.columns) value_panels<1, true>(strip, column, shape.columns - column);
   }
 
-  template <bool BIAS, bool MASK>
   FERRULE_INLINE void run(int64_t tile_begin, int64_t tile_end, T* scratch) const {
     const int64_t strips = attention_strips(shape.rows), panels = ceil_div(shape.rows, kLanes);
-    const int64_t group = shape.heads / shape.kv_heads;
     for (int64_t tile = tile_begin; tile < tile_end; ++tile) {
       // Strips differ by one panel at most.
-      const int64_t number = tile % strips, head = tile / strips % shape.heads, sample = tile / strips / shape.heads;
+      const int64_t number = tile % strips, batch = tile / strips;
       const int64_t first = number * panels / strips, row = first * kLanes;
-      const auto at = [&](const AttentionStrides& strides, int64_t its_head, int64_t its_row) {
-        return sample * strides.sample + its_head * strides.head + its_row * strides.row;
+      const int64_t index[3] = {batch / shape.batch[2] / shape.batch[1], batch / shape.batch[2] % shape.batch[1],
+                                batch % shape.batch[2]};
+      const auto at = [&](const AttentionStrides& strides, int64_t its_row) __attribute__((always_inline)) {
+        return strides.offset + index[0] * strides.batch[0] + index[1] * strides.batch[1] +
+               index[2] * strides.batch[2] + its_row * strides.row;
       };
       Strip strip;
-      strip.q = q + at(shape.q, head, row);
-      strip.k = k + at(shape.k, head / group, 0);
-      strip.v = v + at(shape.v, head / group, 0);
-      if constexpr (BIAS) strip.bias = bias + at(shape.bias, head, row);
-      if constexpr (MASK) strip.mask = mask + at(shape.mask, head, row);
-      strip.out = out + at(shape.out, head, row);
+      strip.q = q + at(shape.q, row);
+      strip.k = k + at(shape.k, 0);
+      strip.v = v + at(shape.v, 0);
+      if constexpr (BIAS) strip.bias = bias + at(shape.bias, row);
+      if constexpr (MASK) strip.mask = mask + at(shape.mask, row);
+      strip.out = out + at(shape.out, row);
       strip.panels = (number + 1) * panels / strips - first;
       strip.rows = shape.rows - row < strip.lanes() ? shape.rows - row : strip.lanes();
+      strip.row = row;
+      strip.keys = shape.keys;
+      if (ABSENT == Absent::kCausal && row + strip.rows < shape.keys) strip.keys = row + strip.rows;
       strip.packed = scratch;
       strip.scores = scratch + shape.width * strip.lanes();
       pack_rows(strip);
       score(strip);
-      if constexpr (BIAS || MASK) edit<BIAS, MASK>(strip);
+      if constexpr (BIAS || MASK || ABSENT != Absent::kNone) edit(strip);
       for (int64_t panel = 0; panel < strip.panels; ++panel) normalize(strip, panel);
       weigh_values(strip);
     }
   }
 };
 
-template <typename T, bool BIAS, bool MASK>
+template <typename T, bool BIAS, bool MASK, Absent ABSENT>
 FERRULE_INLINE void attention(T* out, const T* q, const T* k, const T* v, const T* bias, const void* mask,
                               const int64_t* table, double scale, double fill, int64_t tile_begin, int64_t tile_end,
                               void* scratch) {
-  const Attention<T> op{*reinterpret_cast<const AttentionShape*>(table), out, q, k, v, bias, static_cast<const uint8_t*>(mask), static_cast<T>(scale),
-                        static_cast<T>(fill)};
-  op.template run<BIAS, MASK>(tile_begin, tile_end, static_cast<T*>(scratch));
+  const Attention<T, BIAS, MASK, ABSENT> op{*reinterpret_cast<const AttentionShape*>(table),
+                                            out,
+                                            q,
+                                            k,
+                                            v,
+                                            bias,
+                                            static_cast<const uint8_t*>(mask),
+                                            static_cast<T>(scale),
+                                            static_cast<T>(fill)};
+  op.run(tile_begin, tile_end, static_cast<T*>(scratch));
 }
 
 }  // namespace
 }  // namespace ferrule::kernels
 
-#define FERRULE_ATTENTION(S, T)                                                                                      \
-  FERRULE_DEFINE(void, ferrule_attention_##S)                                                                        \
-  (T * out, const T* q, const T* k, const T* v, const int64_t* table, double scale, double fill, int64_t tile_begin, \
-   int64_t tile_end, void* scratch) {                                                                                \
-    ferrule::kernels::attention<T, false, false>(out, q, k, v, nullptr, nullptr, table, scale, fill, tile_begin,     \
-                                                 tile_end, scratch);                                                 \
-  }                                                                                                                  \
-  FERRULE_DEFINE(void, ferrule_attention_bias_##S)                                                                   \
-  (T * out, const T* q, const T* k, const T* v, const T* bias, const int64_t* table, double scale, double fill,      \
+// `operands` are those behind v; the others of the template's two are null.
+#define FERRULE_ATTENTION(name, S, T, operands, BIAS, MASK, ABSENT, the_bias, the_mask)                               \
+  FERRULE_DEFINE(void, ferrule_attention##name##_##S)                                                                \
+  (T * out, const T* q, const T* k, const T* v, operands const int64_t* table, double scale, double fill,            \
    int64_t tile_begin, int64_t tile_end, void* scratch) {                                                            \
-    ferrule::kernels::attention<T, true, false>(out, q, k, v, bias, nullptr, table, scale, fill, tile_begin,         \
-                                                tile_end, scratch);                                                  \
-  }                                                                                                                  \
-  FERRULE_DEFINE(void, ferrule_attention_mask_##S)                                                                   \
-  (T * out, const T* q, const T* k, const T* v, const void* mask, const int64_t* table, double scale, double fill,   \
-   int64_t tile_begin, int64_t tile_end, void* scratch) {                                                            \
-    ferrule::kernels::attention<T, false, true>(out, q, k, v, nullptr, mask, table, scale, fill, tile_begin,         \
-                                                tile_end, scratch);                                                  \
-  }                                                                                                                  \
-  FERRULE_DEFINE(void, ferrule_attention_mask_bias_##S)                                                              \
-  (T * out, const T* q, const T* k, const T* v, const void* mask, const T* bias, const int64_t* table, double scale, \
-   double fill, int64_t tile_begin, int64_t tile_end, void* scratch) {                                               \
-    ferrule::kernels::attention<T, true, true>(out, q, k, v, bias, mask, table, scale, fill, tile_begin, tile_end,   \
-                                               scratch);                                                             \
+    using namespace ferrule::kernels;                                                                                \
+    attention<T, BIAS, MASK, Absent::ABSENT>(out, q, k, v, the_bias, the_mask, table, scale, fill, tile_begin,       \
+                                             tile_end, scratch);                                                     \
   }
-FERRULE_ATTENTION(f32, float)
-FERRULE_ATTENTION(f64, double)
+#define FERRULE_NO_OPERAND
+#define FERRULE_BIAS_OPERAND(T) const T *bias,
+#define FERRULE_MASK_OPERAND const void *mask,
+#define FERRULE_ATTENTIONS(S, T)                                                                                     \
+  FERRULE_ATTENTION(, S, T, FERRULE_NO_OPERAND, false, false, kNone, nullptr, nullptr)                               \
+  FERRULE_ATTENTION(_bias, S, T, FERRULE_BIAS_OPERAND(T), true, false, kNone, bias, nullptr)                         \
+  FERRULE_ATTENTION(_mask, S, T, FERRULE_MASK_OPERAND, false, true, kNone, nullptr, mask)                            \
+  FERRULE_ATTENTION(_mask_bias, S, T, FERRULE_MASK_OPERAND FERRULE_BIAS_OPERAND(T), true, true, kNone, bias, mask)   \
+  FERRULE_ATTENTION(_causal, S, T, FERRULE_NO_OPERAND, false, false, kCausal, nullptr, nullptr)                      \
+  FERRULE_ATTENTION(_present, S, T, FERRULE_MASK_OPERAND, false, true, kMasked, nullptr, mask)                       \
+  FERRULE_ATTENTION(_present_bias, S, T, FERRULE_MASK_OPERAND FERRULE_BIAS_OPERAND(T), true, true, kMasked, bias, mask)
+FERRULE_ATTENTIONS(f32, float)
+FERRULE_ATTENTIONS(f64, double)

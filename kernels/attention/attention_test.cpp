@@ -9,14 +9,22 @@ namespace {
 
 template <typename T>
 struct Kernels {
-  void (*plain)(T*, const T*, const T*, const T*, const int64_t*, double, double, int64_t, int64_t, void*);
-  void (*bias)(T*, const T*, const T*, const T*, const T*, const int64_t*, double, double, int64_t, int64_t, void*);
-  void (*mask)(T*, const T*, const T*, const T*, const void*, const int64_t*, double, double, int64_t, int64_t, void*);
-  void (*mask_bias)(T*, const T*, const T*, const T*, const void*, const T*, const int64_t*, double, double, int64_t,
-                    int64_t, void*);
+  using Plain = void (*)(T*, const T*, const T*, const T*, const int64_t*, double, double, int64_t, int64_t, void*);
+  using Bias = void (*)(T*, const T*, const T*, const T*, const T*, const int64_t*, double, double, int64_t, int64_t,
+                        void*);
+  using Mask = void (*)(T*, const T*, const T*, const T*, const void*, const int64_t*, double, double, int64_t, int64_t,
+                        void*);
+  using MaskBias = void (*)(T*, const T*, const T*, const T*, const void*, const T*, const int64_t*, double, double,
+                            int64_t, int64_t, void*);
+  Plain plain, causal;
+  Bias bias;
+  Mask mask, present;
+  MaskBias mask_bias, present_bias;
 };
-#define FERRULE_KERNELS_OF(S) \
-  {t.ferrule_attention_##S, t.ferrule_attention_bias_##S, t.ferrule_attention_mask_##S, t.ferrule_attention_mask_bias_##S}
+#define FERRULE_KERNELS_OF(S)                                                                                       \
+  {t.ferrule_attention_##S,           t.ferrule_attention_causal_##S,    t.ferrule_attention_bias_##S,              \
+   t.ferrule_attention_mask_##S,      t.ferrule_attention_present_##S,   t.ferrule_attention_mask_bias_##S,         \
+   t.ferrule_attention_present_bias_##S}
 Kernels<float> kernels_of(const SkeletonTable& t, float) { return FERRULE_KERNELS_OF(f32); }
 Kernels<double> kernels_of(const SkeletonTable& t, double) { return FERRULE_KERNELS_OF(f64); }
 #undef FERRULE_KERNELS_OF
@@ -28,12 +36,15 @@ struct Case {
   bool keys_inside;   // k is [samples, kv_heads, width, keys] in memory
   int broadcast;      // bit i: axis i of bias and mask has size 1
   bool divides, masks_first, fills_true;
+  bool absent;  // With a mask its keys are absent; without, those after the row.
   int special;  // 1: now and then -0, infinities, NaN in q, k, v and bias; 2: the bias is -infinity in half its places
 };
 
-AttentionStrides strides_of(int64_t heads, int64_t rows, int64_t columns, bool heads_inside) {
-  if (heads_inside) return {heads * rows * columns, columns, heads * columns, 1};
-  return {heads * rows * columns, rows * columns, columns, 1};
+// Of [samples, kv_heads, heads / kv_heads, rows, columns], where keys and values have one head in the third axis.
+AttentionStrides strides_of(const Case& c, bool shared, int64_t rows, int64_t columns) {
+  const int64_t group = c.heads / c.kv_heads, heads = shared ? c.kv_heads : c.heads;
+  const int64_t head = c.heads_inside ? columns : rows * columns, row = c.heads_inside ? heads * columns : columns;
+  return {0, {heads * rows * columns, shared ? head : group * head, shared ? 0 : head}, row, 1};
 }
 
 AttentionStrides broadcast_strides(const Case& c) {
@@ -41,20 +52,20 @@ AttentionStrides broadcast_strides(const Case& c) {
   int64_t size = 1;
   if (!(c.broadcast & 8)) s.column = size, size *= c.keys;
   if (!(c.broadcast & 4)) s.row = size, size *= c.rows;
-  if (!(c.broadcast & 2)) s.head = size, size *= c.heads;
-  if (!(c.broadcast & 1)) s.sample = size;
+  if (!(c.broadcast & 2)) s.batch[2] = size, s.batch[1] = size * (c.heads / c.kv_heads), size *= c.heads;
+  if (!(c.broadcast & 1)) s.batch[0] = size;
   return s;
 }
 
 AttentionShape shape_of(const Case& c) {
   AttentionShape s{};
-  s.samples = c.samples, s.heads = c.heads, s.kv_heads = c.kv_heads;
+  s.batch[0] = c.samples, s.batch[1] = c.kv_heads, s.batch[2] = c.heads / c.kv_heads;
   s.rows = c.rows, s.keys = c.keys, s.width = c.width, s.columns = c.columns;
-  s.q = strides_of(c.heads, c.rows, c.width, c.heads_inside);
-  s.k = c.keys_inside ? AttentionStrides{c.kv_heads * c.width * c.keys, c.width * c.keys, 1, c.keys}
-                      : strides_of(c.kv_heads, c.keys, c.width, c.heads_inside);
-  s.v = strides_of(c.kv_heads, c.keys, c.columns, c.heads_inside);
-  s.out = strides_of(c.heads, c.rows, c.columns, c.heads_inside);
+  s.q = strides_of(c, false, c.rows, c.width);
+  s.k = strides_of(c, true, c.keys, c.width);
+  if (c.keys_inside) s.k = {0, {c.kv_heads * c.width * c.keys, c.width * c.keys, 0}, 1, c.keys};
+  s.v = strides_of(c, true, c.keys, c.columns);
+  s.out = strides_of(c, false, c.rows, c.columns);
   s.bias = s.mask = broadcast_strides(c);
   s.divides = c.divides, s.masks_first = c.masks_first, s.fills_true = c.fills_true;
   return s;
@@ -70,14 +81,14 @@ void run(const Case& c, const Kernels<T>& kernels, const AttentionShape& shape, 
   for (const auto& [begin, end] : {std::pair(tiles / 2, tiles), std::pair(int64_t{0}, tiles / 2)}) {
     T* y = out.data();
     if (c.bias && c.mask) {
-      kernels.mask_bias(y, q.data(), k.data(), v.data(), mask.data(), bias.data(), table, scale, fill, begin, end,
+      (c.absent ? kernels.present_bias : kernels.mask_bias)(y, q.data(), k.data(), v.data(), mask.data(), bias.data(), table, scale, fill, begin, end,
                         scratch.data());
     } else if (c.bias) {
       kernels.bias(y, q.data(), k.data(), v.data(), bias.data(), table, scale, fill, begin, end, scratch.data());
     } else if (c.mask) {
-      kernels.mask(y, q.data(), k.data(), v.data(), mask.data(), table, scale, fill, begin, end, scratch.data());
+      (c.absent ? kernels.present : kernels.mask)(y, q.data(), k.data(), v.data(), mask.data(), table, scale, fill, begin, end, scratch.data());
     } else {
-      kernels.plain(y, q.data(), k.data(), v.data(), table, scale, fill, begin, end, scratch.data());
+      (c.absent ? kernels.causal : kernels.plain)(y, q.data(), k.data(), v.data(), table, scale, fill, begin, end, scratch.data());
     }
   }
 }
@@ -96,12 +107,18 @@ void check(const Case& c, uint64_t seed) {
     if (c.special == 2 && random.between(0, 1) == 0) bias[i] = -std::numeric_limits<T>::infinity();
   }
   const T scale = static_cast<T>(0.3125 + seed % 3), fill = c.special == 0 ? T(-10) : -std::numeric_limits<T>::infinity();
-  reference_attention(expected.data(), q.data(), k.data(), v.data(), c.bias ? bias.data() : nullptr,
-                      c.mask ? mask.data() : nullptr, shape, scale, fill);
+  const T* the_bias = c.bias ? bias.data() : nullptr;
+  const uint8_t* the_mask = c.mask ? mask.data() : nullptr;
+  if (c.absent) {
+    reference_masked_attention(expected.data(), q.data(), k.data(), v.data(), the_bias, the_mask, shape, scale);
+  } else {
+    reference_attention(expected.data(), q.data(), k.data(), v.data(), the_bias, the_mask, shape, scale, fill);
+  }
   for (const SkeletonTable* t : runnable_skeletons()) {
     INFO(t->target << ", " << sizeof(T) << " bytes, seed " << seed << ", " << c.samples << " x " << c.heads << "/"
                    << c.kv_heads << " heads, rows " << c.rows << ", keys " << c.keys << ", width " << c.width
-                   << ", columns " << c.columns << (c.bias ? ", bias" : "") << (c.mask ? ", mask" : ""));
+                   << ", columns " << c.columns << (c.bias ? ", bias" : "") << (c.mask ? ", mask" : "")
+                   << (c.absent ? ", absent" : ""));
     std::memset(static_cast<void*>(actual.data()), 0xee, actual.size() * sizeof(T));
     run(c, kernels_of(*t, T{}), shape, q, k, v, bias, mask, scale, fill, actual);
     REQUIRE(difference(expected, actual) == "");
@@ -110,7 +127,7 @@ void check(const Case& c, uint64_t seed) {
 
 TEST_CASE("attention equals the reference on random shapes") {
   Random random(3);
-  for (uint64_t seed = 0; seed < 120; ++seed) {
+  for (uint64_t seed = 0; seed < 200; ++seed) {
     Case c{};
     c.kv_heads = random.between(1, 2);
     c.heads = c.kv_heads * random.between(1, 3);
@@ -127,6 +144,8 @@ TEST_CASE("attention equals the reference on random shapes") {
     c.divides = random.between(0, 1) == 0;
     c.masks_first = random.between(0, 1) == 0;
     c.fills_true = random.between(0, 1) == 0;
+    c.absent = random.between(0, 1) == 0 && (c.mask || !c.bias);
+    if (c.absent) c.fills_true = false;
     c.special = static_cast<int>(random.between(0, 2));
     check<float>(c, seed);
     check<double>(c, seed);
@@ -135,19 +154,19 @@ TEST_CASE("attention equals the reference on random shapes") {
 
 TEST_CASE("attention moves its sums on at every 4,096th key and every 4,096th column of q") {
   for (int64_t keys : {4095, 4096, 4097, 8200}) {
-    check<float>({1, 1, 1, 19, keys, 8, 17, true, false, false, false, 4, false, false, false, 0}, keys);
-    check<double>({1, 2, 1, 3, keys, 5, 33, false, true, true, true, 6, true, false, true, 0}, keys);
+    check<float>({1, 1, 1, 19, keys, 8, 17, true, false, false, false, 4, false, false, false, false, 0}, keys);
+    check<double>({1, 2, 1, 3, keys, 5, 33, false, true, true, true, 6, true, false, true, false, 0}, keys);
   }
-  check<float>({1, 1, 1, 5, 20, 4100, 8, false, false, false, false, 0, false, false, false, 0}, 1);
+  check<float>({1, 1, 1, 5, 20, 4100, 8, false, false, false, false, 0, false, false, false, false, 0}, 1);
 }
 
 TEST_CASE("no width, no column") {
-  check<float>({1, 2, 2, 20, 9, 0, 20, false, false, false, false, 0, false, false, false, 0}, 1);
-  check<float>({1, 2, 2, 20, 9, 8, 0, false, false, false, false, 0, false, false, false, 0}, 1);
+  check<float>({1, 2, 2, 20, 9, 0, 20, false, false, false, false, 0, false, false, false, false, 0}, 1);
+  check<float>({1, 2, 2, 20, 9, 8, 0, false, false, false, false, 0, false, false, false, false, 0}, 1);
 }
 
 TEST_CASE("no key: a product over nothing, which is +0") {
-  const Case c{1, 1, 1, 3, 0, 2, 4, true, false, false, false, 0, false, false, false, 0};
+  const Case c{1, 1, 1, 3, 0, 2, 4, true, false, false, false, 0, false, false, false, false, 0};
   Buffer<float> q(6), none(0), out(12);
   Buffer<uint8_t> mask(0);
   Random(1).fill(q);
@@ -158,8 +177,29 @@ TEST_CASE("no key: a product over nothing, which is +0") {
   }
 }
 
+TEST_CASE("causal attention over several blocks of keys, and with fewer keys than rows") {
+  check<float>({1, 1, 1, 4120, 4130, 3, 5, false, false, false, false, 0, false, false, false, true, 0}, 1);
+  check<double>({1, 1, 1, 70, 20, 3, 5, false, false, false, false, 0, false, false, false, true, 0}, 2);
+}
+
+TEST_CASE("a row that sees no key is 0, and an absent value may be NaN") {
+  Case c{};
+  c.samples = c.heads = c.kv_heads = c.width = c.columns = 1;
+  c.rows = 2, c.keys = 3, c.mask = c.absent = true;
+  Buffer<float> q(2), k(3), v(3), none(0), out(2);
+  Buffer<uint8_t> mask(6);
+  for (int64_t i = 0; i < 3; ++i) k[i] = 1, v[i] = static_cast<float>(i + 1), mask[i] = 0, mask[3 + i] = i != 1;
+  q[0] = q[1] = 1;
+  k[1] = v[1] = std::numeric_limits<float>::quiet_NaN();
+  for (const SkeletonTable* t : runnable_skeletons()) {
+    run(c, kernels_of(*t, 0.0f), shape_of(c), q, k, v, none, mask, 1.0f, 0.0f, out);
+    REQUIRE(out[0] == 0.0f);
+    REQUIRE(out[1] == 2.0f); // 1 / 2 + 3 / 2
+  }
+}
+
 TEST_CASE("a row whose keys are all masked by -infinity is NaN, as softmax has it, and only that row") {
-  const Case c{1, 1, 1, 2, 3, 1, 1, true, false, false, false, 0, false, false, false, 0};
+  const Case c{1, 1, 1, 2, 3, 1, 1, true, false, false, false, 0, false, false, false, false, 0};
   Buffer<float> q(2), k(3), v(3), bias(6), out(2);
   Buffer<uint8_t> mask(1);
   for (int64_t i = 0; i < 3; ++i) {

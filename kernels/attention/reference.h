@@ -8,10 +8,16 @@
 
 namespace ferrule::kernels {
 
-// The arguments of ferrule_attention_* (kernels.inc); bias and mask may be null. T = float, double.
+// The arguments of ferrule_attention, _bias, _mask and _mask_bias (kernels.inc); bias and mask may be null. T = float,
+// double.
 template <typename T>
 void reference_attention(T* out, const T* q, const T* k, const T* v, const T* bias, const uint8_t* mask,
                          const AttentionShape& shape, T scale, T fill);
+
+// Those of _present, _present_bias and, without a mask, _causal.
+template <typename T>
+void reference_masked_attention(T* out, const T* q, const T* k, const T* v, const T* bias, const uint8_t* mask,
+                                const AttentionShape& shape, T scale);
 
 }  // namespace ferrule::kernels
 

@@ -6,16 +6,16 @@
 
 namespace ferrule::kernels {
 
-// In elements. What an axis of size 1 or a broadcast repeats has the stride 0.
+// In elements; `offset` is where the first element lies. What an axis of size 1 or a broadcast repeats has the stride 0.
 struct AttentionStrides {
-  int64_t sample, head, row, column;
+  int64_t offset, batch[3], row, column;
 };
 
-// q [samples, heads, rows, width], k [samples, kv_heads, keys, width], v [samples, kv_heads, keys, columns],
-// out [samples, heads, rows, columns], bias and mask [samples, heads, rows, keys]; kv_heads divides heads. The last axis
-// of v and of out is contiguous.
+// Heads and samples are batch axes: three, so that keys and values may be shared by neighbouring heads (stride 0 along
+// the last). q [batch, rows, width], k [batch, keys, width], v [batch, keys, columns], out [batch, rows, columns], bias
+// and mask [batch, rows, keys]. The last axis of v and of out is contiguous.
 struct AttentionShape {
-  int64_t samples, heads, kv_heads, rows, keys, width, columns;
+  int64_t batch[3], rows, keys, width, columns;
   AttentionStrides q, k, v, out, bias, mask;
   // Whether the product is divided by the scale; whether the mask applies before the bias is added; whether a true
   // element of the mask takes the fill value.

@@ -69,7 +69,7 @@ def test_a_row_has_the_bits_it_has_alone(digits_artifact, oracle, reference, tar
 
 
 # What passes/Pipelines.cpp calls optional; tests/error checks that the compiler names exactly these.
-OPTIONAL_PASSES = ("simplify", "fold", "prune", "fuse", "schedule", "memory")
+OPTIONAL_PASSES = ("simplify", "fold", "prune", "attention", "fuse", "schedule", "memory")
 
 
 @pytest.mark.parametrize("disabled", [*[(name,) for name in OPTIONAL_PASSES], OPTIONAL_PASSES], ids="+".join)

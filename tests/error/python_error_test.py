@@ -181,7 +181,7 @@ def test_an_unknown_target_lists_the_allowed_ones():
 def test_an_unknown_pass_lists_the_allowed_ones():
     with pytest.raises(FerruleError) as caught:
         fer.compile({"main": (lambda x: x + 1.0, [fer.Spec((3,))])}, disable_passes=("fusee",))
-    assert_message(caught, "fusee", "simplify", "fold", "prune", "fuse", "schedule", "memory")
+    assert_message(caught, "fusee", "simplify", "fold", "prune", "attention", "fuse", "schedule", "memory")
 
 
 def test_every_message_is_one_sentence_of_its_own():

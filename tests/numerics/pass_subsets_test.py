@@ -8,7 +8,7 @@ import ferrule.functional as F
 from ferrule import dtypes
 from ferrule.jit import trace
 
-OPTIONAL_PASSES = ("simplify", "fold", "prune", "fuse", "schedule", "memory")
+OPTIONAL_PASSES = ("simplify", "fold", "prune", "attention", "fuse", "schedule", "memory")
 SEEDS = range(24)
 
 
