@@ -60,9 +60,10 @@ struct DepthwiseStrip {
   FERRULE_INLINE void run(const T* source, const T* weights, OutputRow o, int64_t output_row, int64_t channel,
                           int64_t end) const {
     const int64_t taps = strip.depth.kernel * strip.vertical.kernel * strip.horizontal.kernel;
+    const DepthwiseStrip in_memory = *this;  // As in PanelStrip.
     const auto vector = [&](auto ragged, int64_t count) __attribute__((always_inline)) {
       strip.template tiles<T, 1>([&](auto rows, auto border, int64_t j) __attribute__((always_inline)) {
-        tile<decltype(rows)::value, decltype(border)::value || decltype(ragged)::value>(
+        in_memory.template tile<decltype(rows)::value, decltype(border)::value || decltype(ragged)::value>(
             source + channel, weights + channel * taps, o, j, output_row, channel, count);
       });
     };

@@ -100,9 +100,12 @@ struct PanelStrip {
   template <int PANELS>
   FERRULE_INLINE void run(const T* source, OutputRow o, int64_t panel, int64_t output_row, int64_t output_col,
                           int64_t last_count) const {
+    // The instances read the shape from a copy: a strip whose address they got might have changed after each of them,
+    // and the shape that chooses among them would be known only once all were inlined.
+    const PanelStrip in_memory = *this;
     strip.template tiles<T, PANELS>([&](auto rows, auto border, int64_t j) __attribute__((always_inline)) {
-      tile<decltype(rows)::value, PANELS, decltype(border)::value>(source, o, j, panel, output_row, output_col,
-                                                                   last_count);
+      in_memory.template tile<decltype(rows)::value, PANELS, decltype(border)::value>(source, o, j, panel, output_row,
+                                                                                      output_col, last_count);
     });
   }
 };
