@@ -93,7 +93,8 @@ class SentenceEncoder:
 
     def _embed(self, ids):
         tables = {part: self._weights[f"embeddings.{part}_embeddings.weight"] for part in ("word", "position", "token_type")}
-        x = F.embedding(ids, tables["word"]) + tables["position"][: ids.shape[0]] + tables["token_type"][0]
+        places = F.arange(ids.shape[0], dtype="int32")
+        x = F.embedding(ids, tables["word"]) + F.embedding(places, tables["position"]) + tables["token_type"][0]
         x = self._norm(x, "embeddings.LayerNorm")
         for i in range(self._settings["num_hidden_layers"]):
             x = self._layer(x, f"encoder.layer.{i}")
