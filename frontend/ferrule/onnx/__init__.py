@@ -11,11 +11,11 @@ import itertools
 
 from ..compilation import compile_function
 from ..dims import Dim, Spec
-from ..dtypes import ALL, to_numpy
+from ..dtypes import to_numpy
 from ..errors import DtypeError, ShapeError, UnsupportedError
 from ..jit.trace import trace
 from ..shapes import is_static, show
-from .importer import Importer, describe_failures, missing_operators
+from .importer import Importer, describe_failures, find_unsupported
 from .model import Model
 from .weights import FrozenWeights, TrainableWeights
 
@@ -70,11 +70,7 @@ def compile(path_or_proto, shapes=None, values=None, **options):  # noqa: A001  
 def _checked(source, values):
     model = Model(source)
     model.fix_inputs(values or {})
-    missing = missing_operators(model)
-    for value in (*model.graph.inputs, *model.graph.outputs):
-        if value.kind != "tensor" or value.dtype not in (None, *ALL):
-            what = value.kind if value.kind != "tensor" else f"tensor of {value.dtype}"
-            missing.append(("input or output", value.name, f"it is a {what}; allowed are tensors of {', '.join(ALL)}"))
+    missing = find_unsupported(model)
     if missing:
         raise UnsupportedError(describe_failures(model.origin, missing))
     return model

@@ -9,7 +9,7 @@ from onnx.backend.base import BackendRep, Device, DeviceType
 from ..errors import FerruleError, UnsupportedError
 from ..program import Session
 from . import compile as compile_model
-from .importer import describe_failures, host_inputs, missing_operators
+from .importer import describe_failures, find_unsupported, host_inputs
 from .model import Model
 
 
@@ -25,7 +25,7 @@ class Prepared(BackendRep):
         self._threads = threads
         self._sessions = {}
         self._fixed = set(host_inputs(self._model))
-        missing = missing_operators(self._model)
+        missing = find_unsupported(self._model)
         if missing:
             raise UnsupportedError(describe_failures(self._model.origin, missing))
 
@@ -59,7 +59,7 @@ class Backend(BaseBackend):
     def is_compatible(cls, model, device="CPU", **kwargs):
         """Whether every operator of the model can be imported."""
         try:
-            return cls.supports_device(device) and not missing_operators(Model(model))
+            return cls.supports_device(device) and not find_unsupported(Model(model))
         except FerruleError:
             return False
 

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 
 import numpy as np
 
-from .. import location
+from .. import dtypes, location
 from ..errors import DtypeError, FerruleError, ModelError, UnsupportedError
 from . import operators  # noqa: F401  (registers the handlers)
 from .functions import body_of, is_function
@@ -64,7 +64,10 @@ class Call:
 
     def run_body(self, graph, values):
         """The outputs of a body of this node, which sees the values around it."""
-        return self.importer.run(graph, values, self.environment)
+        results = self.importer.run(graph, values, self.environment)
+        if any(result is _POISON for result in results):
+            raise UnsupportedError("a node of its body cannot be imported")
+        return results
 
 
 class _Poison:
@@ -265,9 +268,18 @@ def missing_reason(node):
     return f"there is no import for version {node.version} of this operator"
 
 
-def missing_operators(model):
-    """(operator, node name, reason) of each node that neither a handler nor a function serves, bodies included."""
+def find_unsupported(model):
+    """(what, its name, reason) of all that the file alone shows to be unsupported.
+
+    Nodes that neither a handler nor a function serves, bodies included, and inputs and outputs that are no tensors of an
+    element type of Ferrule.
+    """
     found = []
+    for value in (*model.graph.inputs, *model.graph.outputs):
+        if value.kind != "tensor" or value.dtype not in (None, *dtypes.ALL):
+            what = value.kind if value.kind != "tensor" else f"tensor of {value.dtype}"
+            reason = f"it is a {what}; allowed are tensors of {', '.join(dtypes.ALL)}"
+            found.append(("input or output", value.name, reason))
 
     def visit(graph):
         needed = _needed(graph)

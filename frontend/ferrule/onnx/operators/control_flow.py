@@ -3,7 +3,7 @@
 import numpy as np
 
 from ... import functional as F
-from ...errors import UnsupportedError
+from ...errors import ShapeError, TraceError, UnsupportedError
 from ...shapes import is_static
 from ..registry import operator
 from ..values import Known, tensor_of
@@ -62,8 +62,35 @@ def _passes_condition(body):
     return len(body.inputs) > 1 and name == body.inputs[1].name
 
 
+# Where a loop's body has other shapes in each step it is written out, up to so many steps.
+_UNROLL_LIMIT = 64
+
+
 def _counted(node, body, trips, carried):
-    """A loop of a known number of steps: a scan over their numbers."""
+    """A loop of a known number of steps."""
+    failures = node.importer.failures
+    before = len(failures)
+    try:
+        return _scanned(node, body, trips, carried)
+    except (UnsupportedError, ShapeError, TraceError):
+        if not is_static(trips) or trips > _UNROLL_LIMIT:
+            raise
+        del failures[before:]
+        return _unrolled(node, body, int(trips), carried)
+
+
+def _unrolled(node, body, trips, carried):
+    """Every step on its own; its number is known, and so are shapes that depend on it."""
+    count, state, stacked = len(carried), list(carried), []
+    for number in range(trips):
+        results = node.run_body(body, [Known(np.array(number)), Known(np.array(True)), *state])
+        state = results[1 : 1 + count]
+        stacked.append(_tensors(results[1 + count :]))
+    return [*state, *(F.stack(list(each), 0) for each in zip(*stacked))]
+
+
+def _scanned(node, body, trips, carried):
+    """A scan over the numbers of the steps."""
     count = len(carried)
     steps = F.arange(int(trips) if is_static(trips) else trips, dtype="int64")
 

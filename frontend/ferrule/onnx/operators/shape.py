@@ -4,7 +4,7 @@ import numpy as np
 
 from ... import dtypes, functional as F
 from ..._tensor import Tensor
-from ...errors import ModelError, UnsupportedError
+from ...errors import ModelError, ShapeError, UnsupportedError
 from ...shapes import is_static, size_of
 from ..registry import operator
 from ..values import shape_of
@@ -155,7 +155,7 @@ def _parts(node, shape, lengths):
 @operator("Split", since=2, host=(1,), fold=lambda node, x, n=None: [x[part] for part in _parts(node, x.shape, n)])
 def split(node, x, lengths=None):
     """Parts along an axis: of given lengths, or equal ones, of which the last may be shorter."""
-    return [F.copy(x[part]) for part in _parts(node, x.shape, lengths)]
+    return [_cut(x, part) for part in _parts(node, x.shape, lengths)]
 
 
 # Exporters write such a bound for "to the end of the axis".
@@ -197,7 +197,31 @@ def _fold_slice(node, x, starts=None, ends=None, axes=None, steps=None):
 @operator("Slice", host=(1, 2, 3, 4), fold=_fold_slice)
 def slice_axes(node, x, starts=None, ends=None, axes=None, steps=None):
     """Parts of axes, also backwards; bounds beyond an axis are clamped."""
-    return F.copy(x[_slices(node, x.shape, starts, ends, axes, steps)])
+    return _cut(x, _slices(node, x.shape, starts, ends, axes, steps))
+
+
+def _cut(x, cuts):
+    """``x`` sliced; between bounds of which one is a Dim the elements are taken by their positions."""
+    positions = {}
+    for axis, part in enumerate(cuts):
+        if not (is_static(part.start) and is_static(part.stop)):
+            positions[axis] = part
+    x = F.copy(x[tuple(slice(None) if axis in positions else part for axis, part in enumerate(cuts))])
+    for axis, part in positions.items():
+        x = F.take(x, F.arange(*_bounds(x.shape[axis], part), dtype="int64"), axis)
+    return x
+
+
+def _bounds(size, part):
+    """The start and stop of a slice with step 1 of an axis, counted from its beginning."""
+    start = 0 if part.start is None else part.start
+    stop = size if part.stop is None else part.stop
+    if part.step != 1:
+        raise UnsupportedError(f"a step of {part.step} between {start} and {stop}, of which one is symbolic")
+    start, stop = (bound + size if is_static(bound) and bound < 0 else bound for bound in (start, stop))
+    if not 0 <= start or not start <= stop or not stop <= size:
+        raise ShapeError(f"the part from {start} to {stop} of an axis of size {size}")
+    return start, stop
 
 
 # --- repeated and padded ----------------------------------------------------------------------------------------------
