@@ -11,7 +11,8 @@ class Comparison:
 
     Args:
         systems: {name: System}.
-        reference: the name of the one that the others' results are compared with.
+        reference: the name of the one that the others' results are compared with; where it does not take part, the first
+            that is not ours.
         tolerance: the largest `scale_error`; a system with a larger one has no time.
         calls: so many calls are compared, from the first one on.
         every: show the error of every system in the table, not only ours.
@@ -48,7 +49,7 @@ class Comparison:
             yield workers
 
     def row_of(self, workers, labels, job, options):
-        """The Row of a job in processes that `workers` gave."""
+        """The Row of a job in processes that `workers` gave, or some of them."""
         place = " ".join(map(str, labels))
         ready, timings, outputs = {}, {}, {}
         for name, worker in workers.items():
@@ -73,12 +74,14 @@ class Comparison:
             if self._every or name == tables.OURS
         }
         timings.update(interleave(ready, options, place))
-        return tables.Row(labels, {name: timings[name] for name in self._systems}, more)
+        return tables.Row(labels, {name: timings[name] for name in workers}, more)
 
     def _errors(self, outputs):
-        """{name: error} of the systems other than the reference, if that has outputs."""
-        wanted = outputs.get(self._reference)
-        return {name: _difference(wanted, actual) for name, actual in outputs.items() if wanted and name != self._reference}
+        """{name: error} of the systems other than the one that is the reference."""
+        reference = next((name for name in (self._reference, *outputs) if name in outputs and name != tables.OURS), None)
+        if reference is None:
+            return {}
+        return {name: _difference(outputs[reference], actual) for name, actual in outputs.items() if name != reference}
 
 
 def _difference(wanted, actual):

@@ -29,6 +29,7 @@ class System(NamedTuple):
     environment: str  # a key of PYTHONS
     module: str  # in bench.workers
     options: dict = {}  # these go into each job
+    variables: dict = {}  # of its process's environment
 
 
 class WorkerError(Exception):
@@ -114,7 +115,7 @@ class Worker:
 
 def environment(system, threads=None):
     """The environment variables of a system's process: the number of threads, and where its Python finds what it loads."""
-    variables = dict(os.environ)
+    variables = {**os.environ, **system.variables}
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         variables.pop(name, None)
         if threads is not None:
