@@ -85,13 +85,14 @@ static bool slice(StridedView &view, SliceOp op) {
   Dims from = getDims(op.getX()), to = getDims(op.getResult());
   StridedView sliced = view;
   for (size_t axis = 0; axis < from.size(); ++axis) {
-    int64_t start = op.getStarts()[axis], step = op.getSteps()[axis];
+    const DimExpr &start = op.getStarts().getDims()[axis];
+    int64_t step = op.getSteps()[axis];
     if (from[axis] == to[axis] && step == 1)
       continue;
     StridedAxes &runs = sliced.axes[axis];
     if (!from[axis].isConstant() || runs.size() != 1)
       return false;
-    sliced.offset = sliced.offset + runs[0].stride * DimExpr(start);
+    sliced.offset = sliced.offset + runs[0].stride * start;
     if (to[axis] == DimExpr(1))
       runs.clear();
     else
