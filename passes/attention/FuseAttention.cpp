@@ -166,9 +166,9 @@ private:
     SmallVector<Value> others;
     DimsAttr strides[2];
     auto *next = tensors.begin() + 4;
-    for (auto [i, other] : llvm::enumerate(ArrayRef<Value>{match.mask, match.bias}))
-      if (other) {
-        strides[i] = getStrides(*next);
+    for (auto [present, its] : {std::pair(bool(match.mask), &strides[0]), std::pair(bool(match.bias), &strides[1])})
+      if (present) {
+        *its = getStrides(*next);
         others.push_back((next++)->base);
       }
     auto op = b.create<AttentionOp>(

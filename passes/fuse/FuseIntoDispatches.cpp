@@ -45,6 +45,12 @@ bool isElementwise(Operation *op) { return getKind(op) == LoweringKind::Elementw
 /// An index map that a reader of the result can apply while loading.
 bool isView(Operation *op) { return isa<TransposeOp, BroadcastToOp, SliceOp, ConcatOp>(op); }
 
+/// Whether neighbouring elements of the result lie apart in the operand.
+bool readsAcrossRows(Operation *op) {
+  auto transpose = dyn_cast<TransposeOp>(op);
+  return transpose && transpose.getPattern().back() + 1 != int64_t(transpose.getPattern().size());
+}
+
 /// A value that costs nothing to make wherever it is needed.
 bool isFree(Operation *op) {
   if (auto constant = dyn_cast<ConstantOp>(op))
@@ -204,8 +210,8 @@ private:
       bool inside = producer && (isFree(producer) || isView(producer) ||
                                  (!isView(op) && options.fuse && isElementwise(producer) && isCheap(producer)));
       // An index map reads another element than the one being computed, so a member cannot feed it; the parts of a
-      // concatenation are read under a mask, from memory.
-      inside = inside && !isa<ConcatOp>(op);
+      // concatenation are read under a mask, from memory. Elements that are read across rows cost more than a pass.
+      inside = inside && !isa<ConcatOp>(op) && (!readsAcrossRows(op) || isFree(producer) || isView(producer));
       if (inside && !clones.contains(producer))
         collectRecomputed(producer, leaves, clones);
       else if (!inside)
