@@ -20,8 +20,8 @@ void mlir::ferrule::registerLayoutOps(FerruleDialect &dialect) {
 }
 
 LibraryCall PanelTakeOp::getLibraryCall() {
-  DimExpr m = getDims(getIndices())[0], k = getDims(getPanels())[1];
-  int64_t tileRows = chooseTileRows(getDims(getResult())[1]);
+  DimExpr m = getElementCount(getIndices()), k = getDims(getPanels())[1];
+  int64_t tileRows = chooseTileRows(getDims(getResult()).back());
   LibraryCall call;
   call.stem = "panel_take";
   call.element = getElementType(getPanels());

@@ -38,7 +38,7 @@ def Ferrule_TransposePanelsOp : Ferrule_PhysicalOp<"transpose_panels", "Panels">
 def Ferrule_PanelTakeOp
     : Ferrule_Op<"panel_take", NonDifferentiable<"the layout pass makes it, after gradients are expanded">, "Library",
                  "0", [], [Pure, DeclareOpInterfaceMethods<LibraryOpInterface>]> {
-  let summary = "Rows or columns of a matrix in panels at indices [m, 1]: [m, k] of columns, [m, n] of rows";
+  let summary = "Rows or columns of a matrix in panels at indices [m.., 1]: [m.., k] of columns, [m.., n] of rows";
   let arguments = (ins Ferrule_Tensor:$panels, Ferrule_Tensor:$indices, I64Attr:$n, BoolAttr:$columns);
   let results = (outs Ferrule_Tensor:$result);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";

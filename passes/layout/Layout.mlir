@@ -112,11 +112,12 @@ func.func @constant_weights(%x: tensor<1x2x5x5xf32>, %a: tensor<4x3xf32>) -> (te
 // An embedding that is also the last layer's weight: its rows are taken out of the panels.
 // CHECK-LABEL: func.func @tied_embedding
 // CHECK-NOT: ferrule.unpack
-// CHECK: ferrule.panel_take %{{.*}}, %{{.*}} {columns = true, n = 50 : i64} : (tensor<4x8x16xf32>, tensor<3x1xi32>) -> tensor<3x8xf32>
+// CHECK: ferrule.panel_take %{{.*}}, %{{.*}} {columns = true, n = 50 : i64} : (tensor<4x8x16xf32>, tensor<1x3x1xi32>) -> tensor<1x3x8xf32>
 ferrule.variable @embedding : tensor<50x8xf32>
-func.func @tied_embedding(%i: tensor<3x1xi32>) -> tensor<3x50xf32> {
+func.func @tied_embedding(%i: tensor<1x3x1xi32>) -> tensor<3x50xf32> {
   %e = ferrule.read @embedding : tensor<50x8xf32>
-  %x = ferrule.take %e, %i {axis = 0 : i64} : (tensor<50x8xf32>, tensor<3x1xi32>) -> tensor<3x8xf32>
+  %t = ferrule.take %e, %i {axis = 0 : i64} : (tensor<50x8xf32>, tensor<1x3x1xi32>) -> tensor<1x3x8xf32>
+  %x = ferrule.reshape %t {shape = #ferrule.dims<[3, 8]>} : (tensor<1x3x8xf32>) -> tensor<3x8xf32>
   %y = ferrule.matmul %x, %e {transpose_b = true} : (tensor<3x8xf32>, tensor<50x8xf32>) -> tensor<3x50xf32>
   return %y : tensor<3x50xf32>
 }
