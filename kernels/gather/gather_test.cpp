@@ -205,8 +205,8 @@ TEST_CASE("panel_take: rows and columns of a matrix in panels") {
           INFO(table->target << ", n = " << n << ", k = " << k << ", columns " << columns);
           const int64_t m = 10, size = columns ? n : k, length = columns ? k : n;
           Random random(n * 100 + k);
-          Buffer<float> panels(ceil_div(n, 16) * k * 16), matrix(size * length), expected(m * length), y(m * length);
-          random.fill(panels);
+          Buffer<uint32_t> panels(ceil_div(n, 16) * k * 16), matrix(size * length), expected(m * length), y(m * length);
+          fill(random, panels);
           for (int64_t i = 0; i < size; ++i)
             for (int64_t j = 0; j < length; ++j) {
               const int64_t column = columns ? i : j, row = columns ? j : i;
@@ -217,8 +217,8 @@ TEST_CASE("panel_take: rows and columns of a matrix in panels") {
           const VectorShape shape{1, m, length, {size}};
           const int64_t wanted = reference_take(matrix.data(), indices.data(), shape, expected.data());
           const int64_t first = run_halves(ceil_div(m, kTileRows), [&](int64_t begin, int64_t end, auto* error) {
-            return table->ferrule_panel_take_b4(reinterpret_cast<uint32_t*>(y.data()),
-                                                reinterpret_cast<const uint32_t*>(panels.data()), indices.data(), m, n,
+            return table->ferrule_panel_take_b4(y.data(),
+                                                panels.data(), indices.data(), m, n,
                                                 k, columns, 4, kTileRows, begin, end, error);
           });
           CHECK(first == wanted);
