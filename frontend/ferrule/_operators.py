@@ -41,9 +41,11 @@ def define(tensor_class, as_handle):
         return tensor_class._wrap(apply(op, [as_handle(operand) for operand in operands])[0])
 
     def power(base, exponent):
-        # A square is one multiplication, exact to one rounding.
-        square = type(exponent) in (int, float) and exponent == 2
-        return record("mul", base, base) if square else record("pow", base, exponent)
+        # Squares and cubes are products, as in functional.pow.
+        if type(exponent) not in (int, float) or exponent not in (2, 3):
+            return record("pow", base, exponent)
+        square = record("mul", base, base)
+        return square if exponent == 2 else record("mul", square, base)
 
     def bitwise_op(name, *operands):
         """Logic for bools, bits for integers and for integers with bools; floats have neither."""

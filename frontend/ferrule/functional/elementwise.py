@@ -112,9 +112,10 @@ def mod(x, y):
 
 
 def pow(x, y):  # noqa: A001  (MegEngine's name)
-    """x to the power y. The exponent 2, given as a number, is x * x, exact to one rounding."""
-    if isinstance(y, (int, float)) and not isinstance(y, bool) and y == 2 and isinstance(x, Tensor):
-        return _op("mul", x, x)
+    """x to the power y. The exponents 2 and 3, given as numbers, are products: x * x and x * x * x."""
+    if isinstance(y, (int, float)) and not isinstance(y, bool) and y in (2, 3) and isinstance(x, Tensor):
+        square = _op("mul", x, x)
+        return square if y == 2 else _op("mul", square, x)
     return _op("pow", x, y)
 
 

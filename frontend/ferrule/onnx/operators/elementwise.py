@@ -5,6 +5,7 @@ import functools
 import numpy as np
 
 from ... import dims, dtypes, functional as F
+from ..._tensor import Tensor
 from ...errors import UnsupportedError
 from ..model import dtype_name
 from ..registry import operator
@@ -145,7 +146,17 @@ def _fold_binary(node, x, y):
     return result.astype(bool) if node.operator in _COMPARISONS and result is not None else result
 
 
-@operator(tuple(_BINARY), since=7, fold=_fold_binary)
+@operator("Pow", since=7, host_if_known=(1,), fold=_fold_binary)
+def power(node, x, y):
+    """A power; an exponent that is one known number is that number."""
+    if isinstance(y, np.ndarray):
+        if y.size == 1 and y.ndim <= x.ndim and dtypes.is_float(x.dtype):
+            return F.pow(x, float(y.reshape(())))
+        y = Tensor(y)
+    return _power(x, y)
+
+
+@operator(tuple(name for name in _BINARY if name != "Pow"), since=7, fold=_fold_binary)
 def binary(node, x, y):
     """A function of two operands that broadcast."""
     return _BINARY[node.operator](x, y)
