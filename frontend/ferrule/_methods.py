@@ -56,15 +56,34 @@ _CONVERSIONS = {
 _IN_PLACE = {"add_": "add", "sub_": "sub", "mul_": "mul", "div_": "div", "pow_": "pow"}
 
 
-def _function(method, name):
-    def call(self, *args, **kwargs):
-        from . import functional
+def _late(name):
+    """``functional.name``, which needs the class Tensor and so is looked up at the first call."""
+    function = None
 
-        if "dim" in kwargs:
-            kwargs["axis"] = kwargs.pop("dim")
-        if "keepdim" in kwargs:
-            kwargs["keepdims"] = kwargs.pop("keepdim")
-        return getattr(functional, name)(self, *args, **kwargs)
+    def call(*args, **kwargs):
+        nonlocal function
+        if function is None:
+            from . import functional
+
+            function = getattr(functional, name)
+        return function(*args, **kwargs)
+
+    return call
+
+
+_reshape, _transpose, _broadcast_to, _where = map(_late, ("reshape", "transpose", "broadcast_to", "where"))
+
+
+def _function(method, name):
+    function = _late(name)
+
+    def call(self, *args, **kwargs):
+        if kwargs:
+            if "dim" in kwargs:
+                kwargs["axis"] = kwargs.pop("dim")
+            if "keepdim" in kwargs:
+                kwargs["keepdims"] = kwargs.pop("keepdim")
+        return function(self, *args, **kwargs)
 
     call.__name__ = method
     call.__doc__ = f"``functional.{name}`` of this tensor."
@@ -106,23 +125,17 @@ def _sizes(shape):
 
 def reshape(self, *shape):
     """The elements in a new shape (a view); one size may be -1."""
-    from .functional.views import reshape
-
-    return reshape(self, _sizes(shape))
+    return _reshape(self, _sizes(shape))
 
 
 def transpose(self, *pattern):
     """The axes in another order (a view); without arguments reversed."""
-    from .functional.views import transpose
-
-    return transpose(self, _sizes(pattern) or tuple(reversed(range(self.ndim))))
+    return _transpose(self, _sizes(pattern) or tuple(range(self.ndim - 1, -1, -1)))
 
 
 def broadcast_to(self, *shape):
     """The value repeated along axes of size 1 by NumPy's rule (a view that cannot be written)."""
-    from .functional.views import broadcast_to
-
-    return broadcast_to(self, _sizes(shape))
+    return _broadcast_to(self, _sizes(shape))
 
 
 def expand(self, *shape):
@@ -174,9 +187,7 @@ def copy_from(self, source):
 
 def masked_fill(self, mask, value):
     """A copy with ``value`` where ``mask`` is true."""
-    from .functional import where
-
-    return where(mask, value, self).astype(self.dtype)
+    return _where(mask, value, self).astype(self.dtype)
 
 
 def type_as(self, other):

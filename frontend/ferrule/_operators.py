@@ -38,7 +38,7 @@ def define(tensor_class, as_handle):
     """
 
     def record(op, *operands):
-        return tensor_class._wrap(apply(op, [as_handle(operand) for operand in operands])[0])
+        return tensor_class._wrap(apply(op, list(map(as_handle, operands)))[0])
 
     def power(base, exponent):
         # Squares and cubes are products, as in functional.pow.

@@ -12,9 +12,14 @@ from .errors import ShapeError
 from .location import user_location
 from .shapes import is_one, is_static, same_shape, show
 
+_WHOLE = slice(None)
+
 
 def read(inp, index):
     """``inp[index]``."""
+    result = _read_plain(inp, index)
+    if result is not None:
+        return result
     parts, found = expanded(inp, index)
     if any(found):
         basic, selection = select(inp.shape, parts, found)
@@ -24,6 +29,63 @@ def read(inp, index):
     if not steps or Ellipsis in _listed(index) or not all(hasattr(part, "__index__") for part in parts):
         return view(inp, value, steps, index)
     return Tensor._wrap(value)
+
+
+def _read_plain(inp, index):
+    """What `read` gives, found in one pass, for an index of ints, slices, None and an Ellipsis on axes whose sizes are
+    numbers; None for other indices, among them all that are wrong.
+    """
+    parts = index if type(index) is tuple else (index,)
+    handle = inp._handle
+    shape = handle.shape
+    cut, named = None, 0
+    for place, part in enumerate(parts):
+        if part is Ellipsis:
+            if cut is not None:
+                return None
+            cut = place
+        elif part is not None:
+            named += 1
+    if named > len(shape):
+        return None
+    whole = (_WHOLE,) * (len(shape) - named)
+    starts, stops, strides, rows = [], [], [], []
+    is_cut = is_reshaped = False
+    for part in parts + whole if cut is None else parts[:cut] + whole + parts[cut + 1 :]:
+        if part is None:
+            rows.append(1)
+            is_reshaped = True
+            continue
+        size, kind = shape[len(starts)], type(part)
+        if type(size) is not int:
+            return None
+        if kind is slice:
+            try:
+                start, stop, stride = part.indices(size)
+            except (TypeError, ValueError):
+                return None
+            count = len(range(start, stop, stride))
+            if not count:
+                start, stop, stride = 0, 0, 1
+            rows.append(count)
+        elif kind is int and -size <= part < size:
+            start = part % size
+            stop, stride = start + 1, 1
+            is_reshaped = True
+        else:
+            return None
+        is_cut = is_cut or start != 0 or stop != size or stride != 1
+        starts.append(start)
+        stops.append(stop)
+        strides.append(stride)
+    steps = (Slice(starts, stops, strides),) if is_cut else ()
+    if is_reshaped:
+        steps += (Reshape(rows),)
+    for step in steps:
+        handle = step.read(handle)
+    if rows or cut is not None or not steps:
+        return view(inp, handle, steps, index)
+    return Tensor._wrap(handle)  # one element, a copy
 
 
 def write(inp, index, value):
@@ -116,7 +178,7 @@ def _basic(handle, parts):
         rows = [part for part in parts if part is None or isinstance(part, slice)]
         steps.append(Reshape([1 if part is None else next(kept) for part in rows]))
         handle = steps[-1].read(handle)
-    return handle, steps
+    return handle, tuple(steps)
 
 
 def _place(shape, axis, part):

@@ -87,6 +87,7 @@ class Tensor:
                 self._view.storage._become_variable(role, trainable, of, name)
                 return
             if self._view is not None:
+                self._view.leave()
                 self._value, self._view = self._handle, None
             owner = None if of is None else of._variable
             self._variable = _compiler.Variable(
@@ -124,7 +125,7 @@ class Tensor:
     @property
     def ndim(self):
         """The number of axes."""
-        return len(self.shape)
+        return len((self._variable or self._value).shape)
 
     @property
     def size(self):
@@ -300,26 +301,18 @@ class Tensor:
         return self
 
     def __getitem__(self, index):
-        from ._subscript import read
-
-        return read(self, index)
+        return _subscript.read(self, index)
 
     def __setitem__(self, index, value):
-        from ._subscript import write
-
-        write(self, index, value)
+        _subscript.write(self, index, value)
 
     # Operators; the elementwise ones come from `_operators`.
 
     def __matmul__(self, other):
-        from .functional.contraction import matmul
-
-        return matmul(self, other)
+        return self.matmul(other)
 
     def __rmatmul__(self, other):
-        from .functional.contraction import matmul
-
-        return matmul(other, self)
+        return as_tensor(other).matmul(self)
 
     # Conversions; the methods that are functions of `functional` come from `_methods`.
 
@@ -468,3 +461,5 @@ def _called(tensor):
 
 _operators.define(Tensor, as_handle)
 _methods.define(Tensor)
+
+from . import _subscript  # noqa: E402  (it is written with the class)

@@ -122,7 +122,7 @@ class Storage:
         self.make = tensor._wrap  # makes a plain Tensor of a handle
         self._value = tensor._value
         self._variable = tensor._variable
-        self._members = {}
+        self._members = set()  # weak references to the tensors that see it
         self.name = tensor._name
 
     @property
@@ -164,23 +164,23 @@ class Storage:
                 self._value.numpy(), name=name, role=role, trainable=trainable, of=None if of is None else of._variable
             )
             self._value = None
-            for reference in list(self._members.values()):
+            for reference in tuple(self._members):
                 tensor = reference()
                 if tensor is not None and not tensor._view.steps:
                     tensor._variable = self._variable
 
-    def forget(self, key):
-        """A member is gone. The value of one that is left alone needs the rest no more."""
-        self._members.pop(key, None)
+    def forget(self, gone):
+        """The member of a reference is gone. The value of one that is left alone needs the rest no more."""
+        self._members.discard(gone)
         if len(self._members) == 1 and self._variable is None:
-            (reference,) = self._members.values()
+            (reference,) = self._members
             tensor = reference()
             if tensor is not None and tensor._view is not None:
                 tensor._view.stand_alone(tensor)
 
 
 class View:
-    """How one tensor sees a storage. Owned by that tensor alone; when it goes, the storage is told.
+    """How one tensor sees a storage. Owned by that tensor alone; when that goes, the storage is told.
 
     Attributes:
         storage, steps: what is seen, and how; no steps: all of it.
@@ -188,7 +188,7 @@ class View:
             back of ``x[index] += y`` is known to have happened.
     """
 
-    __slots__ = ("storage", "steps", "index", "outer", "_seen", "_scope")
+    __slots__ = ("storage", "steps", "index", "outer", "_seen", "_scope", "_reference")
 
     def __init__(self, storage, steps, tensor, seen, index=None, outer=None):
         self.storage = storage
@@ -197,10 +197,12 @@ class View:
         self.outer = outer
         self._seen = seen
         self._scope = _recording.scope()
-        storage._members[id(self)] = weakref.ref(tensor)
+        self._reference = weakref.ref(tensor, storage.forget)
+        storage._members.add(self._reference)
 
-    def __del__(self):
-        self.storage.forget(id(self))
+    def leave(self):
+        """Ends it for a tensor that lives on."""
+        self.storage.forget(self._reference)
 
     def handle(self, tensor):
         """The handle of the present value of ``tensor``, whose `_value` holds the one found last."""
@@ -234,11 +236,11 @@ class View:
 
 
 def view(base, handle, steps, index=None):
-    """The tensor with the value ``handle`` that shares its elements with ``base``: its view by ``steps``."""
+    """The tensor with the value ``handle`` that shares its elements with ``base``: its view by the tuple ``steps``."""
     if base._view is None:
         base._view = View(Storage(base), (), base, base._value)
     source = base._view
-    return member(source.storage, handle, source.steps + tuple(steps), index, source.steps)
+    return member(source.storage, handle, source.steps + steps, index, source.steps)
 
 
 def member(storage, handle, steps, index=None, outer=None):

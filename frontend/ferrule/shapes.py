@@ -5,7 +5,7 @@ from . import _compiler
 
 def is_static(size):
     """Whether a size is a number."""
-    return not isinstance(size, _compiler.DimExpr)
+    return type(size) is int or not isinstance(size, _compiler.DimExpr)
 
 
 def is_one(size):
@@ -23,7 +23,12 @@ def size_of(sizes):
 
 def same_shape(a, b):
     """Whether two shapes are written alike, size by size."""
-    return len(a) == len(b) and all(p is q or str(p) == str(q) for p, q in zip(a, b, strict=True))
+    if len(a) != len(b):
+        return False
+    for p, q in zip(a, b):
+        if p is not q and (p != q if type(p) is int and type(q) is int else str(p) != str(q)):
+            return False
+    return True
 
 
 def show(shape):

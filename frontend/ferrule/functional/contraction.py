@@ -29,15 +29,18 @@ def matmul(inp1, inp2, transpose_a=False, transpose_b=False, compute_mode="defau
 
 def _product(op, inp1, inp2, transpose_a=False, transpose_b=False):
     a, b = as_tensor(inp1), as_tensor(inp2)
-    if a.ndim == 0 or b.ndim == 0:
+    left, right = a.shape, b.shape
+    if not left or not right:
         raise ShapeError(
             f"{op}: operands of shape {show(a.shape)} and {show(b.shape)} at {user_location()}; "
             f"rank 1 or more is needed"
         )
-    dtype = _compiler.promote(a.dtype, b.dtype)
-    a, b = as_tensor(a, dtype), as_tensor(b, dtype)
-    transpose_a, transpose_b = transpose_a and a.ndim > 1, transpose_b and b.ndim > 1
-    inner = a.shape[-2 if transpose_a else -1], b.shape[-1 if transpose_b or b.ndim == 1 else -2]
+    dtype = a.dtype
+    if b.dtype != dtype:
+        dtype = _compiler.promote(dtype, b.dtype)
+        a, b = as_tensor(a, dtype), as_tensor(b, dtype)
+    transpose_a, transpose_b = transpose_a and len(left) > 1, transpose_b and len(right) > 1
+    inner = left[-2 if transpose_a else -1], right[-1 if transpose_b or len(right) == 1 else -2]
     if is_static(inner[0]) and is_static(inner[1]) and inner[0] != inner[1]:
         raise ShapeError(
             f"{op}: operands of shape {show(a.shape)}{' transposed' * transpose_a} and "
@@ -46,11 +49,11 @@ def _product(op, inp1, inp2, transpose_a=False, transpose_b=False):
         )
     if not dtypes.is_float(dtype):
         return _exact_product(a, b, transpose_a, transpose_b)
-    if b.ndim == 1:
+    if len(right) == 1:
         return _times_vector(swapaxes(a, -1, -2) if transpose_a else a, b)
-    if a.ndim > 1:
+    if len(left) > 1:
         return _times_matrix(a, b, transpose_a, transpose_b)
-    result = _times_matrix(reshape(a, (1,) + a.shape), b, False, transpose_b)
+    result = _times_matrix(reshape(a, (1,) + left), b, False, transpose_b)
     return reshape(result, result.shape[:-2] + result.shape[-1:])
 
 
@@ -60,10 +63,11 @@ def _times_vector(a, vector):
 
 def _times_matrix(a, b, transpose_a, transpose_b):
     """One product of matrices where the right operand is a matrix: the leading axes become rows."""
-    lead = a.shape[:-1]
-    merge = a.ndim > 2 and b.ndim == 2 and not transpose_a
+    shape = a.shape
+    lead = shape[:-1]
+    merge = len(shape) > 2 and b.ndim == 2 and not transpose_a
     if merge:
-        a = reshape(a, (size_of(lead), a.shape[-1]))
+        a = reshape(a, (size_of(lead), shape[-1]))
     attrs = {"transpose_a": transpose_a, "transpose_b": transpose_b}
     result = Tensor._wrap(apply("matmul", [a._handle, b._handle], attrs)[0])
     return reshape(result, lead + (result.shape[-1],)) if merge else result

@@ -131,23 +131,25 @@ def conv_transpose3d(
 
 def _weight(op, rank, weight, groups, conv_mode):
     """The weight as (first, second, kernel...), with the kernel turned for a true convolution."""
-    if conv_mode.lower() not in ("cross_correlation", "convolution"):
+    mode = conv_mode.lower()
+    if mode not in ("cross_correlation", "convolution"):
         raise UnsupportedError(
             f"{op}: conv_mode {conv_mode!r} at {user_location()}; allowed: 'cross_correlation', 'convolution'"
         )
     weight = as_tensor(weight)
-    if weight.ndim == rank + 3:
+    ndim = weight.ndim
+    if ndim == rank + 3:
         if is_static(weight.shape[0]) and weight.shape[0] != groups:
             raise ShapeError(
                 f"{op}: groups={groups} and a weight of shape {show(weight.shape)} at {user_location()}; "
                 f"its first axis counts the groups"
             )
         weight = reshape(weight, (weight.shape[0] * weight.shape[1],) + weight.shape[2:])
-    if weight.ndim != rank + 2:
+    elif ndim != rank + 2:
         raise ShapeError(
             f"{op}: weight of shape {show(weight.shape)} at {user_location()}; rank {rank + 2} or {rank + 3} is needed"
         )
-    if conv_mode.lower() == "convolution":
+    if mode == "convolution":
         weight = weight[(slice(None),) * 2 + (slice(None, None, -1),) * rank]
     return weight
 

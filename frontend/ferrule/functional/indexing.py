@@ -152,15 +152,15 @@ def index_copy(inp, axis, index, source):
 def _aligned(op, inp, axis, index):
     """inp, axis and index, where ``index`` may be shorter than ``inp`` on the other axes."""
     inp, index = as_tensor(inp), _indices(op, index)
-    axis = resolve_axis(op, axis, inp.ndim)
-    fits = index.ndim == inp.ndim
-    if fits:
-        for i, (size, wanted) in enumerate(zip(inp.shape, index.shape)):
-            known = is_static(size) and is_static(wanted)
-            fits = fits and (i == axis or not known or wanted <= size)
+    sizes, wanted = inp.shape, index.shape
+    axis = resolve_axis(op, axis, len(sizes))
+    fits = len(sizes) == len(wanted)
+    for i, (size, want) in enumerate(zip(sizes, wanted)):
+        if i != axis and is_static(size) and is_static(want) and want > size:
+            fits = False
     if not fits:
         raise ShapeError(
-            f"{op}: the index {show(index.shape)} must have the rank of the tensor {show(inp.shape)} and be no larger "
+            f"{op}: the index {show(wanted)} must have the rank of the tensor {show(sizes)} and be no larger "
             f"on any axis but {axis} at {user_location()}"
         )
     return inp, axis, index
@@ -168,11 +168,13 @@ def _aligned(op, inp, axis, index):
 
 def _cut(inp, axis, shape):
     """The part of ``inp`` that begins at 0 and has the sizes ``shape`` on all axes but ``axis``."""
-    sizes = [size if i == axis else wanted for i, (size, wanted) in enumerate(zip(inp.shape, shape))]
-    if same_shape(sizes, inp.shape):
+    whole = inp.shape
+    sizes = list(shape)
+    if axis < len(sizes):
+        sizes[axis] = whole[axis]
+    if same_shape(sizes, whole):
         return inp
-    whole = slice(None)
-    return inp[tuple(whole if same_shape([a], [b]) else slice(0, b) for a, b in zip(inp.shape, sizes))]
+    return inp[tuple(slice(None) if same_shape([a], [b]) else slice(0, b) for a, b in zip(whole, sizes))]
 
 
 def gather(inp, axis, index):

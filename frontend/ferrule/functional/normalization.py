@@ -6,6 +6,7 @@ Mean and variance of float32 data are computed in float64 (docs/numerics.md), so
 from .. import dims
 from .._stream import apply
 from .._tensor import Tensor, as_tensor
+from .._views import reshaped
 from ..errors import ShapeError
 from ..location import user_location
 from ..shapes import is_static, same_shape, show, size_of
@@ -28,11 +29,13 @@ __all__ = [
 
 
 def _normalize(x, weight, bias, axes, param_axes, eps):
-    """The op: (y, mean, biased variance, 1 / sqrt(variance + eps)), statistics over ``axes``."""
-    shape = [x.shape[axis] for axis in param_axes]
-    operands = [None if p is None else reshape(p, shape)._handle for p in (weight, bias)]
+    """The op's handles: [y, mean, biased variance, 1 / sqrt(variance + eps)], statistics over ``axes``."""
+    handle = x._handle
+    sizes = handle.shape
+    shape = [sizes[axis] for axis in param_axes]
+    operands = [None if p is None else reshaped(as_tensor(p)._handle, shape) for p in (weight, bias)]
     attrs = {"axes": list(axes), "param_axes": list(param_axes), "eps": float(eps)}
-    return [Tensor._wrap(handle) for handle in apply("normalize", [x._handle, *operands], attrs)]
+    return apply("normalize", [handle, *operands], attrs)
 
 
 def _checked(op, inp, least):
@@ -95,7 +98,7 @@ def batch_norm(
             )
         return _inference(inp, running_mean, running_var, weight, bias, eps)
     axes = [axis for axis in range(inp.ndim) if axis != 1]
-    y, mean, variance, _ = _normalize(inp, weight, bias, axes, [1], eps)
+    y, mean, variance = map(Tensor._wrap, _normalize(inp, weight, bias, axes, [1], eps)[:3])
     if running_mean is None and running_var is None:
         return y
     count = size_of(inp.shape[axis] for axis in axes)
@@ -174,8 +177,9 @@ def _over_axes(op, inp, axes, affine, weight, bias, eps):
     """Normalises over ``axes``, whose sizes weight and bias have."""
     if not affine:
         weight = bias = None
-    _check_parameters(op, inp, [inp.shape[axis] for axis in axes], weight=weight, bias=bias)
-    return _normalize(inp, weight, bias, axes, axes, eps)[0]
+    shape = inp.shape
+    _check_parameters(op, inp, [shape[axis] for axis in axes], weight=weight, bias=bias)
+    return Tensor._wrap(_normalize(inp, weight, bias, axes, axes, eps)[0])
 
 
 def layer_norm(inp, normalized_shape, affine=True, weight=None, bias=None, eps=1e-5):
@@ -186,12 +190,14 @@ def layer_norm(inp, normalized_shape, affine=True, weight=None, bias=None, eps=1
 
 def _last_axes(op, inp, normalized_shape):
     shape = tuple(normalized_shape) if isinstance(normalized_shape, (tuple, list)) else (normalized_shape,)
-    if not shape or len(shape) > inp.ndim or not same_shape(inp.shape[inp.ndim - len(shape) :], shape):
+    sizes = inp.shape
+    first = len(sizes) - len(shape)
+    if not shape or first < 0 or not same_shape(sizes[first:], shape):
         raise ShapeError(
             f"{op}: the last axes of {show(inp.shape)} must be {show(shape)}, the normalized_shape, "
             f"at {user_location()}"
         )
-    return list(range(inp.ndim - len(shape), inp.ndim))
+    return list(range(first, len(sizes)))
 
 
 def general_norm(inp, normalized_axis, affine=True, weight=None, bias=None, eps=1e-5):
@@ -219,7 +225,7 @@ def group_norm(inp, num_groups, affine=True, weight=None, bias=None, eps=1e-5):
         weight = bias = None
     _check_parameters("group_norm", inp, inp.shape[1:2], weight=weight, bias=bias)
     grouped = reshape(inp, (inp.shape[0], num_groups, channels // num_groups, *inp.shape[2:]))
-    y = _normalize(grouped, weight, bias, range(2, grouped.ndim), [1, 2], eps)[0]
+    y = Tensor._wrap(_normalize(grouped, weight, bias, range(2, grouped.ndim), [1, 2], eps)[0])
     return reshape(y, inp.shape)
 
 
@@ -229,7 +235,7 @@ def instance_norm(inp, affine=True, weight=None, bias=None, eps=1e-5):
     if not affine:
         weight = bias = None
     _check_parameters("instance_norm", inp, inp.shape[1:2], weight=weight, bias=bias)
-    return _normalize(inp, weight, bias, range(2, inp.ndim), [1], eps)[0]
+    return Tensor._wrap(_normalize(inp, weight, bias, range(2, inp.ndim), [1], eps)[0])
 
 
 def rms_norm(inp, normalized_shape, weight=None, eps=None):

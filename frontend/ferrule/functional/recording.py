@@ -6,12 +6,12 @@ from .. import dtypes
 from .._stream import apply
 from .._tensor import Tensor, as_handle, as_tensor
 
-_SIXTEEN_BITS = ("float16", "bfloat16")
+_SIXTEEN_BITS = frozenset(("float16", "bfloat16"))
 
 
 def record(name, *operands):
     """The result of the op ``name`` on Tensors, numbers and arrays."""
-    return Tensor._wrap(apply(name, [as_handle(operand) for operand in operands])[0])
+    return Tensor._wrap(apply(name, list(map(as_handle, operands)))[0])
 
 
 def as_wrapped_float(x):
@@ -28,8 +28,13 @@ def rounded_once(function):
 
     @functools.wraps(function)
     def wrapper(*args, **kwargs):
-        found = {a.dtype for a in (*args, *kwargs.values()) if isinstance(a, Tensor) and dtypes.is_float(a.dtype)}
-        if len(found) != 1 or not found <= set(_SIXTEEN_BITS):
+        found = set()
+        for value in (*args, *kwargs.values()) if kwargs else args:
+            if isinstance(value, Tensor):
+                dtype = value.dtype
+                if dtype in dtypes.FLOATS:
+                    found.add(dtype)
+        if len(found) != 1 or not found <= _SIXTEEN_BITS:
             return function(*args, **kwargs)
         (narrow,) = found
 

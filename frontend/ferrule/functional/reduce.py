@@ -45,11 +45,11 @@ _INFINITY = float("inf")
 
 
 def _reduce(op, inp, axis, keepdims):
-    inp = as_tensor(inp)
-    axes = resolve_axes(op, axis, inp.ndim)
+    handle = as_tensor(inp)._handle
+    axes = resolve_axes(op, axis, handle.ndim)
     if not axes:
-        return Tensor._wrap(inp._handle)
-    return Tensor._wrap(apply(op, [inp._handle], {"axes": axes, "keepdims": bool(keepdims)})[0])
+        return Tensor._wrap(handle)
+    return Tensor._wrap(apply(op, [handle], {"axes": axes, "keepdims": bool(keepdims)})[0])
 
 
 def _counted(inp):

@@ -1,10 +1,13 @@
 """Shapes: reshape, transpose, broadcast, join and cut."""
 
+import functools
+
 import numpy as np
 
 from .. import _compiler
 from .._stream import apply
 from .._tensor import Tensor, as_tensor
+from .._views import reshaped, transposed
 from ..errors import ShapeError
 from ..location import user_location
 from ..shapes import is_one, is_static, same_shape, show, size_of
@@ -13,36 +16,38 @@ from .axes import resolve_axes, resolve_axis, resolve_shape
 
 def reshape(inp, target_shape):
     """The elements, in row-major order, in a new shape; one size may be -1."""
-    inp = as_tensor(inp)
-    sizes = resolve_shape("reshape", target_shape, inp.shape)
-    if same_shape(sizes, inp.shape):
-        return Tensor._wrap(inp._handle)
-    return Tensor._wrap(apply("reshape", [inp._handle], {"shape": sizes})[0])
+    handle = as_tensor(inp)._handle
+    return Tensor._wrap(reshaped(handle, resolve_shape("reshape", target_shape, handle.shape)))
 
 
 def flatten(inp, start_axis=0, end_axis=-1):
     """The axes from ``start_axis`` to ``end_axis``, both included, merged into one."""
-    if inp.ndim == 0:
+    shape = inp.shape
+    if not shape:
         return reshape(inp, (1,))
-    start, end = resolve_axis("flatten", start_axis, inp.ndim), resolve_axis("flatten", end_axis, inp.ndim)
+    start, end = resolve_axis("flatten", start_axis, len(shape)), resolve_axis("flatten", end_axis, len(shape))
     if end < start:
         raise ShapeError(f"flatten: start_axis {start_axis} lies after end_axis {end_axis} at {user_location()}")
-    merged = size_of(inp.shape[start : end + 1])
-    return reshape(inp, inp.shape[:start] + (merged,) + inp.shape[end + 1 :])
+    return reshape(inp, shape[:start] + (size_of(shape[start : end + 1]),) + shape[end + 1 :])
 
 
 def transpose(inp, pattern):
     """The axes in the order ``pattern``."""
-    inp = as_tensor(inp)
-    axes = [resolve_axis("transpose", axis, inp.ndim) for axis in pattern]
-    if sorted(axes) != list(range(inp.ndim)):
+    handle = as_tensor(inp)._handle
+    return Tensor._wrap(transposed(handle, resolve_pattern("transpose", pattern, handle.shape)))
+
+
+def resolve_pattern(op, pattern, shape):
+    """``pattern`` as axes in 0 .. rank-1; raises ShapeError unless it names each axis of ``shape`` once."""
+    rank = len(shape)
+    axes = [
+        axis if type(axis) is int and 0 <= axis < rank else resolve_axis(op, axis, rank) for axis in pattern
+    ]
+    if sorted(axes) != list(range(rank)):
         raise ShapeError(
-            f"transpose: the pattern {tuple(pattern)} must name each axis of {show(inp.shape)} once, "
-            f"at {user_location()}"
+            f"{op}: the pattern {tuple(pattern)} must name each axis of {show(shape)} once, at {user_location()}"
         )
-    if axes == list(range(inp.ndim)):
-        return Tensor._wrap(inp._handle)
-    return Tensor._wrap(apply("transpose", [inp._handle], {"pattern": axes})[0])
+    return axes
 
 
 def swapaxes(inp, axis1, axis2):
@@ -64,25 +69,33 @@ def broadcast_to(inp, shape):
 
 def expand_dims(inp, axis):
     """New axes of size 1 at ``axis``, counted in the result."""
-    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
-    ndim = inp.ndim + len(axes)
-    places = resolve_axes("expand_dims", tuple(axes), ndim)
-    rest = iter(inp.shape)
-    return reshape(inp, [1 if i in places else next(rest) for i in range(ndim)])
+    return Tensor._wrap(reshaped(inp._handle, expanded_shape(inp.shape, axis)))
+
+
+def expanded_shape(shape, axis):
+    """The sizes of ``shape`` with new axes of size 1 at ``axis``, counted in the result."""
+    axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    ndim = len(shape) + len(axes)
+    sizes = list(shape)
+    for place in resolve_axes("expand_dims", axes, ndim):
+        sizes.insert(place, 1)
+    return sizes
 
 
 def squeeze(inp, axis=None):
     """Axes of size 1 removed: those named, or all."""
+    return Tensor._wrap(reshaped(inp._handle, squeezed_shape(inp.shape, axis)))
+
+
+def squeezed_shape(shape, axis):
+    """The sizes of ``shape`` without axes of size 1: those named, or all."""
     if axis is None:
-        axes = [i for i, size in enumerate(inp.shape) if is_one(size)]
-    else:
-        axes = resolve_axes("squeeze", axis, inp.ndim)
-        for i in axes:
-            if not is_one(inp.shape[i]):
-                raise ShapeError(
-                    f"squeeze: axis {i} of {show(inp.shape)} has size {inp.shape[i]}, not 1 at {user_location()}"
-                )
-    return reshape(inp, [size for i, size in enumerate(inp.shape) if i not in axes])
+        return [size for size in shape if not is_one(size)]
+    axes = resolve_axes("squeeze", axis, len(shape))
+    for i in axes:
+        if not is_one(shape[i]):
+            raise ShapeError(f"squeeze: axis {i} of {show(shape)} has size {shape[i]}, not 1 at {user_location()}")
+    return [size for i, size in enumerate(shape) if i not in axes]
 
 
 def concat(inps, axis=0, device=None):
@@ -91,11 +104,12 @@ def concat(inps, axis=0, device=None):
     tensors = [as_tensor(inp) for inp in inps]
     if not tensors:
         raise ShapeError(f"concat: no tensors at {user_location()}")
-    dtype = tensors[0].dtype
-    for tensor in tensors[1:]:
-        dtype = _compiler.promote(dtype, tensor.dtype)
-    handles = [as_tensor(tensor, dtype)._handle for tensor in tensors]
-    axis = resolve_axis("concat", axis, tensors[0].ndim)
+    handles = [tensor._handle for tensor in tensors]
+    found = {handle.dtype: None for handle in handles}
+    if len(found) > 1:
+        dtype = functools.reduce(_compiler.promote, found)
+        handles = [as_tensor(tensor, dtype)._handle for tensor in tensors]
+    axis = resolve_axis("concat", axis, handles[0].ndim)
     return Tensor._wrap(apply("concat", handles, {"axis": axis})[0])
 
 

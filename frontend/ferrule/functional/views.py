@@ -4,26 +4,30 @@ The functions of `shape` make new tensors; compositions are built on those, so t
 """
 
 from .._tensor import Tensor, as_tensor
-from .._views import Broadcast, Reshape, Transpose, view
+from .._views import Broadcast, Reshape, Transpose, reshaped, transposed, view
 from . import shape as plain
-from .axes import resolve_axis
+from .axes import resolve_axis, resolve_shape
 
 
-def _viewed(inp, result, *steps):
-    """``result`` as a view of ``inp``; of data that was no Tensor nobody holds the other side."""
-    return view(inp, result._handle, steps) if isinstance(inp, Tensor) else result
+def _viewed(inp, tensor, handle, step):
+    """The value ``handle`` as a view of ``inp``; of data that was no Tensor nobody holds the other side."""
+    return view(inp, handle, (step,)) if tensor is inp else Tensor._wrap(handle)
 
 
 def reshape(inp, target_shape):
     """The elements, in row-major order, in a new shape (a view); one size may be -1."""
-    result = plain.reshape(inp, target_shape)
-    return _viewed(inp, result, Reshape(result.shape))
+    tensor = as_tensor(inp)
+    handle = tensor._handle
+    sizes = resolve_shape("reshape", target_shape, handle.shape)
+    return _viewed(inp, tensor, reshaped(handle, sizes), Reshape(sizes))
 
 
 def transpose(inp, pattern):
     """The axes in the order ``pattern`` (a view)."""
-    result = plain.transpose(inp, pattern)
-    return _viewed(inp, result, Transpose([resolve_axis("transpose", axis, result.ndim) for axis in pattern]))
+    tensor = as_tensor(inp)
+    handle = tensor._handle
+    axes = plain.resolve_pattern("transpose", pattern, handle.shape)
+    return _viewed(inp, tensor, transposed(handle, axes), Transpose(axes))
 
 
 def swapaxes(inp, axis1, axis2):
@@ -37,20 +41,26 @@ def swapaxes(inp, axis1, axis2):
 
 def broadcast_to(inp, shape):
     """The value repeated along new axes and axes of size 1 by NumPy's rule (a view that cannot be written)."""
-    result = plain.broadcast_to(inp, shape)
-    return _viewed(inp, result, Broadcast(result.shape))
+    tensor = as_tensor(inp)
+    handle = tensor._handle
+    step = Broadcast(shape if isinstance(shape, (tuple, list)) else [shape])
+    return _viewed(inp, tensor, step.read(handle), step)
 
 
 def expand_dims(inp, axis):
     """New axes of size 1 at ``axis``, counted in the result (a view)."""
-    result = plain.expand_dims(as_tensor(inp), axis)
-    return _viewed(inp, result, Reshape(result.shape))
+    tensor = as_tensor(inp)
+    handle = tensor._handle
+    sizes = plain.expanded_shape(handle.shape, axis)
+    return _viewed(inp, tensor, reshaped(handle, sizes), Reshape(sizes))
 
 
 def squeeze(inp, axis=None):
     """Axes of size 1 removed: those named, or all (a view)."""
-    result = plain.squeeze(as_tensor(inp), axis)
-    return _viewed(inp, result, Reshape(result.shape))
+    tensor = as_tensor(inp)
+    handle = tensor._handle
+    sizes = plain.squeezed_shape(handle.shape, axis)
+    return _viewed(inp, tensor, reshaped(handle, sizes), Reshape(sizes))
 
 
 def split(inp, nsplits_or_sections, axis=0):

@@ -11,6 +11,8 @@ from .shape import concat, reshape
 
 def positive(op, name, value, rank):
     """An int or ``rank`` ints of at least 1."""
+    if type(value) is int and value > 0:
+        return [value] * rank
     values = per_axis(op, name, value, rank)
     if min(values) < 1:
         raise ShapeError(f"{op}: {name} {value!r} at {user_location()}; 1 or more is needed")
@@ -22,11 +24,13 @@ def paddings(op, value, rank):
 
     ``value`` is an int, ``rank`` ints, or ``rank`` pairs (before, after).
     """
-    if isinstance(value, (tuple, list)) and len(value) == rank and all(isinstance(v, (tuple, list)) for v in value):
+    if type(value) is int and value >= 0:
+        return [value] * rank, [value] * rank
+    if isinstance(value, (tuple, list)) and len(value) == rank and all([isinstance(v, (tuple, list)) for v in value]):
         pairs = [per_axis(op, "a pair of padding", pair, 2) for pair in value]
     else:
         pairs = [(pad, pad) for pad in per_axis(op, "padding", value, rank)]
-    if min(min(pair) for pair in pairs) < 0:
+    if min(map(min, pairs)) < 0:
         raise ShapeError(f"{op}: padding {value!r} at {user_location()}; padding is 0 or more (crop with a slice)")
     return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
 
@@ -34,9 +38,10 @@ def paddings(op, value, rank):
 def batched(op, inp, rank):
     """``inp`` with a batch axis, and whether it had none: (C, space...) is a batch of one."""
     inp = as_tensor(inp)
-    if inp.ndim == rank + 1:
+    ndim = inp.ndim
+    if ndim == rank + 1:
         return reshape(inp, (1,) + inp.shape), True
-    if inp.ndim != rank + 2:
+    if ndim != rank + 2:
         axes = ", ".join(["N", "C", "D", "H", "W"][:2] + ["D", "H", "W"][3 - rank :])
         raise ShapeError(f"{op}: input of shape {show(inp.shape)} at {user_location()}; ({axes}) is needed")
     return inp, False

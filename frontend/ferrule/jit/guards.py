@@ -302,10 +302,12 @@ class GuardRecorder:
     # Watching.
 
     def __enter__(self):
-        recorder, thread = self, threading.get_ident()
+        recorder, thread, places = self, threading.get_ident(), self._places
 
         def reading(module, name):
             value = object.__getattribute__(module, name)
+            if (id(module), name) in places:
+                return value
             if name in _UNGUARDED_ATTRIBUTES or name.startswith("__") or threading.get_ident() != thread:
                 return value
             if name in object.__getattribute__(module, "__dict__"):
