@@ -87,6 +87,21 @@ def test_shapes_that_do_not_fit_are_refused():
         ferrule.onnx.compile(flattening(), values={"x": np.zeros(3)})
 
 
+def test_a_slice_up_to_a_symbolic_bound():
+    """The way exporters cut a table of positions: table[:, :tokens]."""
+    nodes = [
+        node("Shape", "x", "shape"),
+        node("Slice", "table zero shape axis", "part"),
+        node("Add", "x part", "y"),
+    ]
+    stored = {"table": random(16), "zero": np.array([0]), "axis": np.array([0])}
+    proto = build.model(nodes, [value("x", ["tokens"])], [value("y", None)], stored)
+    session = fer.Session(ferrule.onnx.compile(proto, shapes={"tokens": fer.Dim("tokens", min=1, max=16)}))
+    for tokens in (1, 5, 16):
+        (y,) = session.run("main", np.zeros(tokens, np.float32))
+        np.testing.assert_array_equal(y, stored["table"][:tokens])
+
+
 def test_resize_repeats_a_symbolic_axis():
     nodes = [node("Resize", "x - scales", "y", mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")]
     proto = build.model(nodes, [value("x", [1, 1, "h", 2])], [value("y", None)], {"scales": np.array([1, 1, 2, 3], np.float32)})
@@ -190,6 +205,20 @@ def test_gates_are_joined_while_importing():
     program = ferrule.onnx.compile(proto)
     (variable,) = program.variables()
     assert variable["name"] == "joined" and variable["shape"] == (80, 4)
+
+
+@pytest.mark.parametrize("import_", (ferrule.onnx.compile, ferrule.onnx.load))
+def test_a_convolution_of_a_vector_written_as_an_image(import_):
+    """[1, 2, 6, 1] with a 3x1 kernel: the axis of size 1 is left out, and the result has it."""
+    weight, x = random(4, 2, 3, 1), random(1, 2, 6, 1)
+    nodes = [node("Conv", "x w", "y", pads=[1, 0, 1, 0])]
+    proto = build.model(nodes, [value("x", x.shape)], [value("y", None)], {"w": weight})
+    made = import_(proto)
+    y = made(x)["y"].numpy() if import_ is ferrule.onnx.load else fer.Session(made).run("main", x)[0]
+    padded = np.pad(x[0, :, :, 0], ((0, 0), (1, 1)))
+    expected = [[(padded[:, i : i + 3] * weight[o, :, :, 0]).sum() for i in range(6)] for o in range(4)]
+    assert y.shape == (1, 4, 6, 1)
+    np.testing.assert_allclose(y[0, :, :, 0], expected, rtol=1e-5, atol=1e-6)
 
 
 def test_a_loaded_model_can_be_trained():

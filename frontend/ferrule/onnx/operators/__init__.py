@@ -14,6 +14,8 @@ from . import (  # noqa: F401
     recurrent,
     reduce,
     resize,
+    sampling,
     shape,
     space,
+    spectrum,
 )

@@ -2,8 +2,10 @@
 
 from ... import functional as F
 from ...errors import UnsupportedError
+from ...shapes import is_one
 from ..registry import operator
-from .windows import cropped, halves, window_of
+from ..values import Known, tensor_of
+from .windows import Window, cropped, halves, window_of
 
 _CONVOLUTIONS = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}
 _TRANSPOSED = {1: F.conv_transpose1d, 2: F.conv_transpose2d, 3: F.conv_transpose3d}
@@ -15,22 +17,37 @@ def _for_rank(functions, rank):
     return functions[rank]
 
 
-@operator("Conv", note="1 to 3 axes of space")
+@operator("Conv", raw=True, note="1 to 3 axes of space")
 def convolution(node, x, weight, bias=None):
     """The cross-correlation of images with a weight (out, in / group, kernel...)."""
+    x, bias = tensor_of(x), tensor_of(bias)
     space = x.shape[2:]
-    function = _for_rank(_CONVOLUTIONS, len(space))
     window = window_of(node, space, weight.shape[2:])
+    flat = len(space) > 1 and is_one(space[-1]) and window.kernel[-1] == 1 and window.padding[-1] == (0, 0)
+    if flat:
+        # A last axis of size 1 is a vector that was written as an image: without it the rows that kernels run along
+        # are long.
+        x, weight = F.reshape(x, x.shape[:-1]), _without_last_axis(weight)
+        window = Window(window.kernel[:-1], window.strides[:-1], window.dilations[:-1], window.padding[:-1])
     x, padding = cropped(x, window.padding)
-    return function(
+    result = _for_rank(_CONVOLUTIONS, len(window.kernel))(
         x,
-        weight,
+        tensor_of(weight),
         bias,
         stride=window.strides,
         padding=padding,
         dilation=window.dilations,
         groups=node.get("group", 1),
     )
+    return F.reshape(result, (*result.shape, 1)) if flat else result
+
+
+def _without_last_axis(weight):
+    """A weight without its last axis, of size 1; a known one is cut while importing, so that it is stored so."""
+    if isinstance(weight, Known) and not (weight.store is not None and weight.store.trains):
+        return weight.part(weight.array[..., 0], "[..., 0]")
+    weight = tensor_of(weight)
+    return F.reshape(weight, weight.shape[:-1])
 
 
 @operator("ConvTranspose", note="1 to 3 axes of space")

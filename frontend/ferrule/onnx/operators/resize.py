@@ -170,11 +170,11 @@ def _resized(node, x, plan, kind):
         old = x.shape[axis]
         if scale == 1 and plan.roi is None:
             continue
-        if not is_static(old):
-            if not _repeats(node, plan.mode, kind, scale):
-                raise UnsupportedError(f"mode {kind} along an axis of symbolic size {old}: fix it with shapes=")
+        if plan.roi is None and _repeats(node, plan.mode, kind, scale):
             x = F.repeat(x, int(scale), axis)
             continue
+        if not is_static(old):
+            raise UnsupportedError(f"mode {kind} along an axis of symbolic size {old}: fix it with shapes=")
         position = _positions(plan.mode, new, old, scale, plan.roi and plan.roi[axis])
         if plan.roi is not None:
             beyond = ((position < 0) | (position > old - 1)).reshape((-1,) + (1,) * (x.ndim - 1 - axis))
