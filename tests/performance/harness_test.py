@@ -1,4 +1,4 @@
-"""The harness of the benchmarks: numbers that are given become known tables, and a trivial system answers as it should."""
+"""The harness of the benchmarks: given numbers become known tables, and a trivial system answers as it should."""
 
 import json
 import math
@@ -51,7 +51,16 @@ def test_geometric_mean():
 
 @pytest.mark.parametrize(
     "value, text",
-    [(1234.5, "1234"), (123.4, "123"), (12.34, "12.3"), (1.234, "1.23"), (0.01234, "0.0123"), (0, "0"), (math.inf, "inf"), (None, "-")],
+    [
+        (1234.5, "1234"),
+        (123.4, "123"),
+        (12.34, "12.3"),
+        (1.234, "1.23"),
+        (0.01234, "0.0123"),
+        (0, "0"),
+        (math.inf, "inf"),
+        (None, "-"),
+    ],
 )
 def test_numbers_have_three_digits(value, text):
     assert tables.number(value) == text
@@ -90,7 +99,9 @@ def test_losses_and_failures_stand_under_the_table():
 
 
 def test_caption_says_that_the_machine_was_busy():
-    quiet, busy = (tables.caption("Times.", {"One": "3.1"}, "./dev bench x", share) for share in ((0.01, 0.0), (0.4, 0.0)))
+    quiet, busy = (
+        tables.caption("Times.", {"One": "3.1"}, "./dev bench x", share) for share in ((0.01, 0.0), (0.4, 0.0))
+    )
     assert "One 3.1" in quiet and "`./dev bench x`" in quiet and "busy" not in quiet
     assert busy.endswith("**The machine was busy**: other processes took 40% of it, its host 0%.")
 
@@ -181,6 +192,17 @@ def test_worker_answers():
         # Calls 1 and 2 were for the outputs, 3 is not timed.
         assert len(milliseconds) == int(worker.outputs()[0][1]) - 4
         assert all(each >= 0 for each in milliseconds)
+
+
+def test_worker_tells_what_it_used():
+    with Worker(ECHO, 1) as worker:
+        before = worker.usage()
+        worker.prepare({"values": [0.0] * 100_000})
+        worker.measure(0.1)
+        after = worker.usage()
+        assert after["cpu_seconds"] > before["cpu_seconds"] > 0
+        assert after["peak_bytes"] >= before["peak_bytes"] > 1_000_000
+        assert worker.profile(3) == []
 
 
 def test_worker_survives_a_job_that_fails():

@@ -100,6 +100,14 @@ class Worker:
         """Milliseconds of each call during about so many seconds, at least one; ``clock``: see `worker.CLOCKS`."""
         return self._ask(measure=seconds, clock=clock)["milliseconds"]
 
+    def profile(self, count):
+        """[[name, share of the time, milliseconds of a call], ...] of the slowest kernels; [] where a system cannot."""
+        return self._ask(profile=count)["kernels"]
+
+    def usage(self):
+        """{"cpu_seconds", "peak_bytes"}: what the process used since it started, and the most memory it ever held."""
+        return self._ask(usage=True)
+
     def __enter__(self):
         return self
 
@@ -114,7 +122,7 @@ class Worker:
 
 
 def environment(system, threads=None):
-    """The environment variables of a system's process: the number of threads, and where its Python finds what it loads."""
+    """The environment variables of a system's process: its number of threads, and where its Python finds modules."""
     variables = {**os.environ, **system.variables}
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         variables.pop(name, None)
