@@ -132,6 +132,11 @@ def test_the_documents_have_a_place_for_each_table():
 # --- the command line ---------------------------------------------------------------------------------------------
 
 
+@pytest.fixture(autouse=True)
+def two_cpus(monkeypatch):
+    monkeypatch.setattr(command_line.os, "sched_getaffinity", lambda _: {0, 1})
+
+
 def parse(*arguments):
     return command_line.parse(command_line.parser("Text.", 8, 0.5, ("net", "gpt")), "infer", list(arguments))
 
@@ -140,6 +145,11 @@ def test_options_have_defaults():
     options = parse()
     assert (options.threads, options.model, options.rounds, options.seconds) == ([1, 2], ["net", "gpt"], 8, 0.5)
     assert options.command == "./dev bench infer"
+
+
+def test_threads_are_no_more_than_cpus(monkeypatch):
+    monkeypatch.setattr(command_line.os, "sched_getaffinity", lambda _: {5})
+    assert parse().threads == [1]
 
 
 def test_options_are_read(tmp_path):
@@ -155,6 +165,7 @@ def test_options_are_read(tmp_path):
         (["--model", "net,bert"], "'bert'; allowed: net, gpt"),
         (["--rounds", "0"], "0; allowed: more than 0"),
         (["--update-docs", "--model", "net"], "--update-docs writes the whole table; leave out --model"),
+        (["--update-docs", "--threads", "1", "--clock", "processor"], "leave out --threads and --clock"),
         (["--clock", "processor"], "--clock processor adds up the time of all threads"),
     ],
 )
@@ -213,6 +224,13 @@ def test_worker_survives_a_job_that_fails():
             worker.prepare({"values": [], "fails": "no such operator"})
         worker.prepare({"values": [1]})
         assert worker.measure(0.0)
+
+
+def test_worker_that_dies_fails_from_then_on():
+    with Worker(ECHO, 1) as worker:
+        for _ in range(2):
+            with pytest.raises(WorkerError, match="Echo: the process ended with code 7"):
+                worker.prepare({"values": [1], "dies": True})
 
 
 def test_worker_that_does_not_start_is_an_error():

@@ -1,5 +1,6 @@
 """Systems as processes that take turns: starting them, measuring them, and comparing what they compute."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -77,7 +78,10 @@ class Worker:
         return answer
 
     def _ask(self, **request):
-        print(json.dumps(request), file=self._process.stdin, flush=True)
+        try:
+            print(json.dumps(request), file=self._process.stdin, flush=True)
+        except BrokenPipeError:
+            pass  # it has ended, as the answer will tell
         return self._answer()
 
     def prepare(self, job):
@@ -112,7 +116,8 @@ class Worker:
         return self
 
     def __exit__(self, *_):
-        self._process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # what could not be sent is flushed once more
+            self._process.stdin.close()
         try:
             self._process.wait(timeout=30)
         except subprocess.TimeoutExpired:

@@ -33,19 +33,13 @@ def main(arguments):
                 labels = (kernel_jobs.name(job), job["from"], threads)
                 row = comparing.row_of(able, labels, {**job, "target": options.target}, options)
                 rows.append(row._replace(more={**row.more, **shares(job, row, threads, peaks, options.target)}))
-    what, notes = (
-        f"{command_line.unit(options)}; float32.",
-        [f"- The peaks of one core in this run, GFLOP/s: {peak_text(peaks)}."],
-    )
-    notes += [
-        text
-        for name in GROUPS
-        if (text := summary(name, [row for job, row in zip(jobs * len(options.threads), rows) if group(job) == name]))
-    ]
-    versions = {"torch": version for version in comparing.versions.values()}  # the same process image for both
-    table = command_line.Table(
-        "kernels", what, ("operation", "of", "threads"), rows, comparing.titles(), versions, tuple(notes)
-    )
+    notes = [f"- The peaks of one core in this run, GFLOP/s: {peak_text(peaks)}."]
+    for name in options.model:
+        measured = zip(jobs * len(options.threads), rows)
+        notes += summary(name, [row for job, row in measured if group(job) == name])
+    versions = {"torch": version for version in comparing.versions.values()}  # both libraries are torch's
+    what, heads = f"{command_line.unit(options)}; float32.", ("operation", "of", "threads")
+    table = command_line.Table("kernels", what, heads, rows, comparing.titles(), versions, tuple(notes))
     command_line.publish(options, table, others)
 
 
@@ -84,13 +78,13 @@ def machine_peaks(jobs):
 
 
 def summary(name, rows):
-    """How one group of operations stands; "" where nothing was compared."""
+    """How one group of operations stands, a line; none where nothing was compared."""
     ratios = [row.ratio() for row in rows if row.ratio() is not None]
     if not ratios:
-        return ""
+        return []
     behind = sum(ratio < PARITY for ratio in ratios)
     mean, worst = tables.number(tables.geometric_mean(ratios)), tables.number(min(ratios))
-    return f"- {name}: geometric mean {mean}, worst {worst}, {behind} of {len(ratios)} below {PARITY}."
+    return [f"- {name}: geometric mean {mean}, worst {worst}, {behind} of {len(ratios)} below {PARITY}."]
 
 
 def peak_text(peaks):

@@ -23,7 +23,9 @@ def parser(description, rounds, seconds, models=()):
     """
     result = argparse.ArgumentParser(prog="./dev bench", description=description.splitlines()[0])
     if rounds:
-        result.add_argument("--threads", type=thread_counts, default=[1, 2], help="for example 1,2 (default: 1,2)")
+        both = [count for count in (1, 2) if count <= len(os.sched_getaffinity(0))]
+        text = ",".join(map(str, both))
+        result.add_argument("--threads", type=thread_counts, default=both, help=f"for example 1,2 (default: {text})")
         result.add_argument(
             "--rounds", type=positive(int), default=rounds, help="turns of each system (default: %(default)s)"
         )
@@ -93,7 +95,9 @@ def parse(wanted, benchmark, arguments):
     if getattr(options, "clock", "wall") == "processor" and options.threads != [1]:
         wanted.error("--clock processor adds up the time of all threads: give --threads 1")
     chosen = [
-        name for name in ("threads", "model", "clock") if getattr(options, name, None) != wanted.get_default(name)
+        name
+        for name in ("threads", "model", "clock", "shape", "target")
+        if getattr(options, name, None) != wanted.get_default(name)
     ]
     if options.update_docs and chosen:
         wanted.error(f"--update-docs writes the whole table; leave out --{' and --'.join(chosen)}")
