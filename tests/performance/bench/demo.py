@@ -1,4 +1,4 @@
-"""The demo's training step and prediction beside torch's: same network, weights, data, threads; the table of README.md."""
+"""The demo's training step and prediction beside torch's: same network, weights and data; the table of README.md."""
 
 import pathlib
 import tempfile
@@ -29,9 +29,16 @@ def main(arguments):
     others, comparing = OtherLoad(), comparison.Comparison(SYSTEMS, "torch", TOLERANCE, COMPARED_CALLS)
     with tempfile.TemporaryDirectory() as folder:
         rows = [
-            comparing.row((title, threads), {"entry": entry, "batch": batch, "artifact": str(pathlib.Path(folder, "digits.fer"))}, threads, options)
+            comparing.row(
+                (title, threads),
+                {"entry": entry, "batch": batch, "artifact": str(pathlib.Path(folder, "digits.fer"))},
+                threads,
+                options,
+            )
             for entry, batch, title in JOBS
             for threads in options.threads
         ]
-    table = command_line.Table("demo", f"{command_line.unit(options)}; float32.", ("", "threads"), rows, comparing.titles(), comparing.versions)
+    table = command_line.Table(
+        "demo", f"{command_line.unit(options)}; float32.", ("", "threads"), rows, comparing.titles(), comparing.versions
+    )
     command_line.publish(options, table, others, ROOT / "README.md")

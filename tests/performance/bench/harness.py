@@ -1,5 +1,6 @@
 """Systems as processes that take turns: starting them, measuring them, and comparing what they compute."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -77,7 +78,10 @@ class Worker:
         return answer
 
     def _ask(self, **request):
-        print(json.dumps(request), file=self._process.stdin, flush=True)
+        try:
+            print(json.dumps(request), file=self._process.stdin, flush=True)
+        except BrokenPipeError:
+            pass  # it has ended, as the answer will tell
         return self._answer()
 
     def prepare(self, job):
@@ -100,11 +104,20 @@ class Worker:
         """Milliseconds of each call during about so many seconds, at least one; ``clock``: see `worker.CLOCKS`."""
         return self._ask(measure=seconds, clock=clock)["milliseconds"]
 
+    def profile(self, count):
+        """[[name, share of the time, milliseconds of a call], ...] of the slowest kernels; [] where a system cannot."""
+        return self._ask(profile=count)["kernels"]
+
+    def usage(self):
+        """{"cpu_seconds", "peak_bytes"}: what the process used since it started, and the most memory it ever held."""
+        return self._ask(usage=True)
+
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self._process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # what could not be sent is flushed once more
+            self._process.stdin.close()
         try:
             self._process.wait(timeout=30)
         except subprocess.TimeoutExpired:
@@ -114,7 +127,7 @@ class Worker:
 
 
 def environment(system, threads=None):
-    """The environment variables of a system's process: the number of threads, and where its Python finds what it loads."""
+    """The environment variables of a system's process: its number of threads, and where its Python finds modules."""
     variables = {**os.environ, **system.variables}
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         variables.pop(name, None)

@@ -20,25 +20,17 @@ TOLERANCE = 1e-3
 def main(arguments):
     """The command `./dev bench infer`."""
     parser = command_line.parser(__doc__, rounds=8, seconds=0.4, models=models.NAMES)
+    command_line.add_kernels(parser)
     options = command_line.parse(parser, "infer", arguments)
     others, rows = OtherLoad(), []
     comparing = comparison.Comparison(SYSTEMS, "ort", TOLERANCE, every=True)
     with tempfile.TemporaryDirectory() as folder:
         for name in options.model:
-            job = make_job(models.load(name), pathlib.Path(folder))
+            job = models.make_job(models.load(name), pathlib.Path(folder))
             rows += [comparing.row((name, threads), job, threads, options) for threads in options.threads]
             pathlib.Path(job["artifact"]).unlink(missing_ok=True)
-    note = f"Differences are from the results of {SYSTEMS['ort'].title}, divided by the largest of them."
     what = f"{command_line.unit(options)}; float32, batch 1."
-    table = command_line.Table("infer", what, ("model", "threads"), rows, comparing.titles(), comparing.versions, (note,))
+    note = f"- Differences are from the results of {SYSTEMS['ort'].title}, divided by the largest of them."
+    notes = (note, *comparing.kernel_lines())
+    table = command_line.Table("infer", what, ("model", "threads"), rows, comparing.titles(), comparing.versions, notes)
     command_line.publish(options, table, others)
-
-
-def make_job(model, folder):
-    """What every system is told about a model; the inputs go to a file in the folder."""
-    import numpy as np
-
-    inputs = folder / f"{model.name}.npz"
-    np.savez(inputs, **models.make_inputs(model))
-    artifact = folder / f"{model.name}.fer"
-    return {"path": model.path, "inputs": str(inputs), "shapes": model.shapes(), "artifact": str(artifact)}

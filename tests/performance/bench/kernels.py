@@ -1,4 +1,4 @@
-"""Matrix products and convolutions one by one, beside oneDNN and MKL through torch, and beside the peak of this core."""
+"""Matrix products and convolutions one by one, beside oneDNN and MKL through torch, and the peak of this core."""
 
 import json
 import subprocess
@@ -18,7 +18,9 @@ GROUPS = ("matmul", "convolution", "depthwise")
 def main(arguments):
     """The command `./dev bench kernels`."""
     parser = command_line.parser(__doc__, rounds=4, seconds=0.05, models=GROUPS)
-    parser.add_argument("--target", choices=("host", *TARGETS), default="host", help="a CPU level that all are limited to")
+    parser.add_argument(
+        "--target", choices=("host", *TARGETS), default="host", help="a CPU level that all are limited to"
+    )
     parser.add_argument("--shape", default="", metavar="TEXT", help="only shapes whose name contains TEXT")
     options = command_line.parse(parser, "kernels", arguments)
     jobs = [job for job in kernel_jobs.load() if group(job) in options.model and options.shape in kernel_jobs.name(job)]
@@ -31,10 +33,13 @@ def main(arguments):
                 labels = (kernel_jobs.name(job), job["from"], threads)
                 row = comparing.row_of(able, labels, {**job, "target": options.target}, options)
                 rows.append(row._replace(more={**row.more, **shares(job, row, threads, peaks, options.target)}))
-    what, notes = f"{command_line.unit(options)}; float32.", [f"- The peaks of one core in this run, GFLOP/s: {peak_text(peaks)}."]
-    notes += [text for name in GROUPS if (text := summary(name, [row for job, row in zip(jobs * len(options.threads), rows) if group(job) == name]))]
-    versions = {"torch": version for version in comparing.versions.values()}  # the same process image for both
-    table = command_line.Table("kernels", what, ("operation", "of", "threads"), rows, comparing.titles(), versions, tuple(notes))
+    notes = [f"- The peaks of one core in this run, GFLOP/s: {peak_text(peaks)}."]
+    for name in options.model:
+        measured = zip(jobs * len(options.threads), rows)
+        notes += summary(name, [row for job, row in measured if group(job) == name])
+    versions = {"torch": version for version in comparing.versions.values()}  # both libraries are torch's
+    what, heads = f"{command_line.unit(options)}; float32.", ("operation", "of", "threads")
+    table = command_line.Table("kernels", what, heads, rows, comparing.titles(), versions, tuple(notes))
     command_line.publish(options, table, others)
 
 
@@ -44,8 +49,8 @@ def group(job):
 
 
 def can(system, job):
-    """Whether there is something to measure: MKL has no convolutions, and oneDNN is called by torch for float32 products
-    only where both operands have the contracted axis last."""
+    """Whether there is something to measure: MKL has no convolutions, and torch calls oneDNN for float32 products only
+    where both operands have the contracted axis last."""
     if system == "mkl":
         return job["kind"] == "matmul"
     if system == "onednn" and job.get("values"):
@@ -73,13 +78,13 @@ def machine_peaks(jobs):
 
 
 def summary(name, rows):
-    """How one group of operations stands; "" where nothing was compared."""
+    """How one group of operations stands, a line; none where nothing was compared."""
     ratios = [row.ratio() for row in rows if row.ratio() is not None]
     if not ratios:
-        return ""
+        return []
     behind = sum(ratio < PARITY for ratio in ratios)
     mean, worst = tables.number(tables.geometric_mean(ratios)), tables.number(min(ratios))
-    return f"- {name}: geometric mean {mean}, worst {worst}, {behind} of {len(ratios)} below {PARITY}."
+    return [f"- {name}: geometric mean {mean}, worst {worst}, {behind} of {len(ratios)} below {PARITY}."]
 
 
 def peak_text(peaks):
@@ -88,8 +93,8 @@ def peak_text(peaks):
 
 
 def shares(job, row, threads, peaks, target):
-    """{column: text} of Ferrule's speed: GFLOP/s and their share of the FMA peak; for one row, where every weight is used
-    once, the share of the bandwidth of loads instead."""
+    """{column: text} of Ferrule's speed: GFLOP/s and their share of the FMA peak; for one row, where every weight is
+    used once, the share of the bandwidth of loads, too."""
     mine = row.timings.get(tables.OURS)
     if not isinstance(mine, tables.Timing):
         return {}

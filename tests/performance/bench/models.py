@@ -49,3 +49,21 @@ def make_inputs(model):
         else:
             arrays[name] = random.integers(0, 200, shape).astype(dtype)
     return arrays
+
+
+def make_job(model, folder):
+    """What every system is told about a model; the inputs go to files in the folder."""
+    import numpy as np
+
+    arrays = make_inputs(model)
+    np.savez(folder / f"{model.name}.npz", **arrays)
+    files = {name: folder / f"{model.name}.{name}.npy" for name in arrays}
+    for name, array in arrays.items():
+        np.save(files[name], array)
+    return {
+        "path": model.path,
+        "shapes": model.shapes(),
+        "inputs": str(folder / f"{model.name}.npz"),
+        "input_files": {name: str(path) for name, path in files.items()},
+        "artifact": str(folder / f"{model.name}.fer"),
+    }

@@ -17,19 +17,39 @@ def parser(description, rounds, seconds, models=()):
 
     Args:
         description: its first line is shown by --help.
-        rounds, seconds: defaults of --rounds and --seconds.
+        rounds, seconds: defaults of --rounds and --seconds; with None there is no such option: without rounds nothing
+            is timed, without seconds each process is timed once.
         models: the names that --model allows; without any there is no such option.
     """
     result = argparse.ArgumentParser(prog="./dev bench", description=description.splitlines()[0])
-    result.add_argument("--threads", type=thread_counts, default=[1, 2], help="for example 1,2 (default: 1,2)")
-    result.add_argument("--rounds", type=positive(int), default=rounds, help="turns of each system (default: %(default)s)")
-    result.add_argument("--seconds", type=positive(float), default=seconds, help="of each turn (default: %(default)s)")
-    result.add_argument("--clock", choices=list(CLOCKS), default="wall", help="processor: for one thread on a busy machine")
+    if rounds:
+        both = [count for count in (1, 2) if count <= len(os.sched_getaffinity(0))]
+        text = ",".join(map(str, both))
+        result.add_argument("--threads", type=thread_counts, default=both, help=f"for example 1,2 (default: {text})")
+        result.add_argument(
+            "--rounds", type=positive(int), default=rounds, help="turns of each system (default: %(default)s)"
+        )
+    if seconds:
+        result.add_argument(
+            "--seconds", type=positive(float), default=seconds, help="of each turn (default: %(default)s)"
+        )
+        result.add_argument(
+            "--clock", choices=list(CLOCKS), default="wall", help="processor: for one thread on a busy machine"
+        )
     result.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write all numbers to FILE")
     result.add_argument("--update-docs", action="store_true", help="write the table into docs/performance.md")
     if models:
-        result.add_argument("--model", type=names(models), default=list(models), help=f"some of {','.join(models)} (default: all)")
+        result.add_argument(
+            "--model", type=names(models), default=list(models), help=f"some of {','.join(models)} (default: all)"
+        )
     return result
+
+
+def add_kernels(wanted):
+    """The option --kernels, of benchmarks of whole programs."""
+    wanted.add_argument(
+        "--kernels", type=positive(int), metavar="N", help="list Ferrule's N slowest kernels of each row"
+    )
 
 
 def thread_counts(text):
@@ -74,7 +94,11 @@ def parse(wanted, benchmark, arguments):
     options.command = " ".join(["./dev bench", benchmark, *(a for a in arguments if a != "--update-docs")])
     if getattr(options, "clock", "wall") == "processor" and options.threads != [1]:
         wanted.error("--clock processor adds up the time of all threads: give --threads 1")
-    chosen = [name for name in ("threads", "model", "clock") if getattr(options, name, None) != wanted.get_default(name)]
+    chosen = [
+        name
+        for name in ("threads", "model", "clock", "shape", "target")
+        if getattr(options, name, None) != wanted.get_default(name)
+    ]
     if options.update_docs and chosen:
         wanted.error(f"--update-docs writes the whole table; leave out --{' and --'.join(chosen)}")
     return options
@@ -114,15 +138,25 @@ def publish(options, table, others, document=tables.DOCUMENT):
         *table.notes,
         *tables.closing_lines(table.rows),
     ]
+    publish_lines(
+        options, table.benchmark, lines, [row_facts(row) for row in table.rows], table.versions, share, document
+    )
+
+
+def publish_lines(options, benchmark, lines, rows, versions, share, document=tables.DOCUMENT):
+    """As `publish`, for a table that is no table of timings.
+
+    Args:
+        lines: the Markdown.
+        rows: JSON for the file of --json.
+        versions: {title: version}.
+        share: what `machine.OtherLoad.share` gave.
+    """
     print("\n".join(lines))
     if options.update_docs:
-        tables.update(document, table.benchmark, lines)
-    if options.json:
-        write_json(options, table.benchmark, table.versions, share, [row_facts(row) for row in table.rows])
-
-
-def write_json(options, benchmark, versions, share, rows):
-    """Writes a benchmark's rows and where they come from to the file of --json."""
+        tables.update(document, benchmark, lines)
+    if not options.json:
+        return
     facts = {
         "benchmark": benchmark,
         "command": options.command,
@@ -139,7 +173,9 @@ def write_json(options, benchmark, versions, share, rows):
 def row_facts(row):
     """A Row as JSON."""
     timings = {
-        name: {key: round(value, 5) for key, value in timing._asdict().items()} if isinstance(timing, tables.Timing) else timing
+        name: {key: round(value, 5) for key, value in timing._asdict().items()}
+        if isinstance(timing, tables.Timing)
+        else timing
         for name, timing in row.timings.items()
     }
     return {"labels": row.labels, "milliseconds": timings, "ratio": row.ratio(), **row.more}

@@ -49,7 +49,9 @@ def number(value):
 
 def markdown(heads, lines):
     """A table: heads and rows of texts."""
-    return ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)] + ["| " + " | ".join(line) + " |" for line in lines]
+    return ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)] + [
+        "| " + " | ".join(line) + " |" for line in lines
+    ]
 
 
 def timing_table(label_names, rows, titles, ratio_name="best other / Ferrule"):
@@ -66,12 +68,14 @@ def timing_table(label_names, rows, titles, ratio_name="best other / Ferrule"):
     for row in rows:
         times = [row.timings.get(system) for system in titles]
         cells = ["-" if t is None else number(t.median) if isinstance(t, Timing) else "fails" for t in times]
-        lines.append([*map(str, row.labels), *cells, number(row.ratio()), *(str(row.more.get(name, "")) for name in more)])
+        lines.append(
+            [*map(str, row.labels), *cells, number(row.ratio()), *(str(row.more.get(name, "")) for name in more)]
+        )
     return markdown([*label_names, *titles.values(), ratio_name, *more], lines)
 
 
 def closing_lines(rows):
-    """A list under a table whose last label is the number of threads: geometric means, then what is behind, what fails."""
+    """A list under a table whose last label is the number of threads: geometric means, what is behind, what fails."""
     lines, groups, behind = [], {}, []
     for row in rows:
         value = row.ratio()
@@ -102,8 +106,8 @@ def caption(what, versions, command, others):
     Args:
         others: `machine.OtherLoad.share()`.
     """
-    named = ", ".join(f"{title} {version}" for title, version in versions.items())
-    text = f"{what} {description()}; {named}; {time.strftime('%Y-%m-%d')}; `{command}`."
+    named = "".join(f"{title} {version}; " for title, version in versions.items())
+    text = f"{what} {description()}; {named}{time.strftime('%Y-%m-%d')}; `{command}`."
     if max(others) > BUSY_SHARE:
         text += f" **The machine was busy**: other processes took {others[0]:.0%} of it, its host {others[1]:.0%}."
     return text

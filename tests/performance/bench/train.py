@@ -22,6 +22,7 @@ def main(arguments):
     """The command `./dev bench train`."""
     parser = command_line.parser(__doc__, rounds=6, seconds=0.5, models=train_jobs.JOBS)
     parser.add_argument("--compile", action="store_true", help="measure torch.compile, too")
+    command_line.add_kernels(parser)
     options = command_line.parse(parser, "train", arguments)
     systems = {**SYSTEMS, **(COMPILED if options.compile else {})}
     others, rows = OtherLoad(), []
@@ -29,9 +30,11 @@ def main(arguments):
     with tempfile.TemporaryDirectory() as folder:
         for net in options.model:
             artifact = pathlib.Path(folder, f"{net}.fer")
-            labels, job = (train_jobs.JOBS[net].title, train_jobs.JOBS[net].batch), {"net": net, "artifact": str(artifact)}
-            rows += [comparing.row((*labels, threads), job, threads, options) for threads in options.threads]
+            training, job = train_jobs.JOBS[net], {"net": net, "artifact": str(artifact)}
+            for threads in options.threads:
+                rows.append(comparing.row((training.title, training.batch, threads), job, threads, options))
             artifact.unlink(missing_ok=True)
     what = f"{command_line.unit(options)}; float32; the first {COMPARED_STEPS} losses agree within {LOSS_TOLERANCE:g}."
-    table = command_line.Table("train", what, ("network", "batch", "threads"), rows, comparing.titles(), comparing.versions)
+    heads, notes = ("network", "batch", "threads"), comparing.kernel_lines()
+    table = command_line.Table("train", what, heads, rows, comparing.titles(), comparing.versions, notes)
     command_line.publish(options, table, others)

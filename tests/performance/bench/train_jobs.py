@@ -50,7 +50,7 @@ def data(name):
 
 
 def initial_values(shapes):
-    """{name: float32 array} for {name: shape}: drawn by name, so that they do not depend on who asks or in which order."""
+    """{name: float32 array} for {name: shape}: drawn by name, so that neither who asks nor the order matters."""
     return {name: _initial_value(name, tuple(shape)) for name, shape in shapes.items()}
 
 

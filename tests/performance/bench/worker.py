@@ -6,6 +6,8 @@ One JSON request a line on standard input, one JSON answer a line on standard ou
     {"prepare": job}                         the module makes the call to be measured; -> {"seconds", "facts"}
     {"outputs": file, "calls": n}            results of n calls go to an .npz file as "call.result"; -> {}
     {"measure": seconds, "clock": clock}     -> {"milliseconds": of each call}; clock: a key of CLOCKS
+    {"profile": count}                       -> {"kernels": [[name, share of the time, milliseconds], ...]}, the slowest
+    {"usage": true}                          -> {"cpu_seconds", "peak_bytes"} of the process since it started
 
 What the module raises becomes {"error": text}, and the worker goes on. A module has
 
@@ -16,6 +18,7 @@ What the module raises becomes {"error": text}, and the worker goes on. A module
 import importlib
 import json
 import os
+import resource
 import sys
 import time
 from typing import Callable, NamedTuple
@@ -31,6 +34,9 @@ class Prepared(NamedTuple):
 
     call: Callable
     facts: dict = {}  # JSON that the harness passes on
+    profile: Callable = (
+        None  # profile(count): the slowest kernels, as the answer above; None: the system has no profile
+    )
 
 
 class _Server:
@@ -40,10 +46,10 @@ class _Server:
 
     def answer(self, request):
         """The answer to one request, a dict."""
-        for name in ("prepare", "outputs", "measure"):
+        for name in ("prepare", "outputs", "measure", "profile", "usage"):
             if name in request:
                 return getattr(self, f"_{name}")(request)
-        raise ValueError(f"a request with {', '.join(request)}; allowed: prepare, outputs, measure")
+        raise ValueError(f"a request with {', '.join(request)}; allowed: prepare, outputs, measure, profile, usage")
 
     def _prepare(self, request):
         self._prepared = None  # its memory is free before the next one needs some
@@ -70,6 +76,14 @@ class _Server:
             call()
             milliseconds.append((clock() - start) * 1e3)
         return {"milliseconds": milliseconds}
+
+    def _profile(self, request):
+        prepared = self._ready()
+        return {"kernels": prepared.profile(request["profile"]) if prepared.profile else []}
+
+    def _usage(self, _):
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        return {"cpu_seconds": used.ru_utime + used.ru_stime, "peak_bytes": used.ru_maxrss * 1024}
 
     def _ready(self):
         if self._prepared is None:

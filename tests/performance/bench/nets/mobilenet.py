@@ -15,13 +15,17 @@ def _conv_bn(in_channels, channels, kernel, stride=1, groups=1):
 
 
 class InvertedResidual(M.Module):
-    """1x1 that widens, 3x3 on each channel by itself, 1x1 that narrows; added to the input where the shapes are equal."""
+    """1x1 that widens, 3x3 on each channel by itself, 1x1 that narrows; added to an input of the same shape."""
 
     def __init__(self, in_channels, channels, stride, expansion):
         super().__init__()
         wide = in_channels * expansion
         layers = [_conv_bn(in_channels, wide, 1)] if expansion != 1 else []
-        layers += [_conv_bn(wide, wide, 3, stride, groups=wide), M.Conv2d(wide, channels, 1, bias=False), M.BatchNorm2d(channels)]
+        layers += [
+            _conv_bn(wide, wide, 3, stride, groups=wide),
+            M.Conv2d(wide, channels, 1, bias=False),
+            M.BatchNorm2d(channels),
+        ]
         self.conv = M.Sequential(*layers)
         self.adds = stride == 1 and in_channels == channels
 

@@ -12,7 +12,11 @@ class Block(M.Module):
     def __init__(self, width, heads):
         super().__init__()
         self.heads = heads
-        self.norm1, self.project_in, self.project_out = M.LayerNorm(width), M.Linear(width, 3 * width), M.Linear(width, width)
+        self.norm1, self.project_in, self.project_out = (
+            M.LayerNorm(width),
+            M.Linear(width, 3 * width),
+            M.Linear(width, width),
+        )
         self.norm2, self.widen, self.narrow = M.LayerNorm(width), M.Linear(width, 4 * width), M.Linear(4 * width, width)
 
     def forward(self, x):

@@ -1,4 +1,4 @@
-"""A system for the tests of the harness: it doubles numbers. The job: {"values", "fails", "prints"}."""
+"""A system for the tests of the harness: it doubles numbers. The job: {"values", "fails", "prints", "dies"}."""
 
 import os
 
@@ -17,5 +17,7 @@ def prepare(job, threads):
     if job.get("prints"):
         print("from Python")
         os.write(1, b"from below Python\n")
+    if job.get("dies"):
+        os._exit(7)
     values, calls = np.array(job["values"], np.float32), iter(range(1, 1_000_000))
     return Prepared(lambda: [values * 2, next(calls)], {"threads": threads, "cpus": len(os.sched_getaffinity(0))})

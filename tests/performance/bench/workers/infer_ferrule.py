@@ -7,6 +7,7 @@ import numpy as np
 import ferrule as fer
 
 from ..worker import Prepared
+from .ferrule_profile import slowest
 
 
 def version():
@@ -24,4 +25,8 @@ def prepare(job, threads):
     session = fer.Session(fer.load(path), threads=threads)
     with np.load(job["inputs"]) as file:
         inputs = {name: file[name] for name in file.files}
-    return Prepared(lambda: session.run("main", **inputs), facts)
+
+    def call():
+        return session.run("main", **inputs)
+
+    return Prepared(call, facts, lambda count: slowest(session, call, count))

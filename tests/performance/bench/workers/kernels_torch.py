@@ -54,7 +54,9 @@ def prepare(job, threads):
     if job["kind"] == "convolution":
         run = convolution_onednn(job, arrays["a"], arrays["b"])
     else:
-        run = (matmul_onednn if job["library"] == "onednn" else matmul_mkl)(job, arrays["a"], arrays["b"], arrays.get("bias"))
+        run = (matmul_onednn if job["library"] == "onednn" else matmul_mkl)(
+            job, arrays["a"], arrays["b"], arrays.get("bias")
+        )
 
     def call():
         with torch.inference_mode():

@@ -12,6 +12,7 @@ from ferrule.autodiff import GradManager
 from .. import train_jobs
 from ..nets import lenet, mobilenet, resnet, sequences
 from ..worker import Prepared
+from .ferrule_profile import slowest
 
 MAKE = {
     "lenet": lenet.make,
@@ -63,4 +64,8 @@ def prepare(job, threads):
         program.save(path)
         facts["compile"] = program.report
     session = fer.Session(fer.load(path), threads=threads)
-    return Prepared(lambda: [np.asarray(session.run("train_step", inputs, labels)[0])], facts)
+
+    def call():
+        return [np.asarray(session.run("train_step", inputs, labels)[0])]
+
+    return Prepared(call, facts, lambda count: slowest(session, call, count))

@@ -41,8 +41,16 @@ class Block(nn.Module):
     def __init__(self, width, heads):
         super().__init__()
         self.heads = heads
-        self.norm1, self.project_in, self.project_out = nn.LayerNorm(width), nn.Linear(width, 3 * width), nn.Linear(width, width)
-        self.norm2, self.widen, self.narrow = nn.LayerNorm(width), nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+        self.norm1, self.project_in, self.project_out = (
+            nn.LayerNorm(width),
+            nn.Linear(width, 3 * width),
+            nn.Linear(width, width),
+        )
+        self.norm2, self.widen, self.narrow = (
+            nn.LayerNorm(width),
+            nn.Linear(width, 4 * width),
+            nn.Linear(4 * width, width),
+        )
 
     def forward(self, x):
         batch, length, width = x.shape
@@ -76,7 +84,14 @@ class Lstm(nn.Module):
         return self.head(self.recurrent(x)[0]).flatten(0, 1)
 
 
-MAKE = {"lenet": lenet, "resnet18": resnet18, "resnet50": resnet50, "mobilenet_v2": mobilenet_v2, "gpt": Gpt, "lstm": Lstm}
+MAKE = {
+    "lenet": lenet,
+    "resnet18": resnet18,
+    "resnet50": resnet50,
+    "mobilenet_v2": mobilenet_v2,
+    "gpt": Gpt,
+    "lstm": Lstm,
+}
 
 
 def prepare(job, threads):
