@@ -8,7 +8,7 @@ from ._advanced import Mask, masked_parts, parse, select, write_masked
 from ._slices import bounds, is_whole, position
 from ._tensor import Tensor, converted
 from ._views import Reshape, Slice, view
-from .errors import ShapeError
+from .errors import ShapeError, TraceError
 from .location import user_location
 from .shapes import is_one, is_static, same_shape, show
 
@@ -62,7 +62,7 @@ def _read_plain(inp, index):
         if kind is slice:
             try:
                 start, stop, stride = part.indices(size)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, TraceError):  # no numbers, or symbolic
                 return None
             count = len(range(start, stop, stride))
             if not count:
