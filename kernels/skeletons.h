@@ -49,6 +49,16 @@ constexpr MatmulTile matmul_tile(int64_t registers, int64_t N, int64_t element_b
   return {14, panels};
 }
 
+// Equal blocks of 4 to 8 panels of a convolution's output channels that are tiles of their own, so that threads have work
+// also where the image has few rows; 1 if the panels do not split like that.
+constexpr int64_t conv_column_blocks(int64_t groups, int64_t out_c) {
+  const int64_t columns = out_c / groups;
+  for (int64_t panels = 8; panels >= 4; --panels) {
+    if (columns % (panels * 16) == 0) return columns / (panels * 16);
+  }
+  return 1;
+}
+
 // `taps` = kernel_d * kernel_h * kernel_w.
 constexpr int64_t conv_weight_gradient_tiles(int64_t groups, int64_t out_c, int64_t taps) {
   return groups * ceil_div(ceil_div(out_c / groups, 16), 2) * taps;

@@ -100,6 +100,8 @@ LogicalResult KernelEmission::emitWindow(Operation *root) {
                                      : kernels::conv_weight_gradient_tiles(groups, outC, kernelD * kernelH * kernelW));
     else if (depthwise)
       spec.tiles = spec.tiles * DimExpr(kernels::depthwise_tiles(1, outC));
+    else if (!inputGradient)
+      spec.tiles = spec.tiles * DimExpr(kernels::conv_column_blocks(groups, outC));
     family += inputGradient ? "_input_gradient" : weightGradient ? "_weight_gradient" : "";
   }
   emitFunction([&](FunctionEmitter &e, Value ctx) {

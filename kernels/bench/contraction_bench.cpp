@@ -134,7 +134,8 @@ std::vector<Work> all_work() {
                          const Instance(&run)[2]) {
       all.push_back({kind + what + name, flops, p, q, out, columns, count, {run[0], run[1]}, image_bytes});
     };
-    add("", x, w, y, s.out_c, tiles(s.batch * s.out_h), forward);
+    const int64_t blocks = depthwise ? 1 : conv_column_blocks(s.groups, s.out_c);
+    add("", x, w, y, s.out_c, tiles(s.batch * s.out_h) * blocks, forward);
     add("input gradient ", y, wt, x, s.in_c, tiles(s.batch * s.in_h), input);
     add("weight gradient ", x, y, w, 16, weight_tiles, weight);
   };

@@ -22,6 +22,7 @@ FERRULE_INLINE void for_panels(int64_t columns, int64_t row_stride, Rows rows) {
     for (; p + kWidth <= whole - ends_ragged * kWidth; p += kWidth) rows(width, p, int64_t{kLanes});
     if (ends_ragged) rows(width, whole - kWidth, last_count);
     if (panels % kWidth == 0) return;
+    if (kWidth == 3 && panels % kWidth == 2) return rows(Height<2>{}, whole, last_count);
     for (p = whole; p + 1 < panels; ++p) rows(Height<1>{}, p, int64_t{kLanes});
     rows(Height<1>{}, panels - 1, last_count);
   };
@@ -41,16 +42,27 @@ FERRULE_INLINE void conv(void* ctx, FerruleStore store, const T* x, const T* wei
   const int64_t channels = s.in_c / s.groups, columns = s.out_c / s.groups;
   const int64_t panel_stride = s.kernel_d * s.kernel_h * s.kernel_w * channels * kLanes;
   const int64_t group_stride = ceil_div(columns, kLanes) * panel_stride;
-  for (int64_t g = 0; g < s.groups; ++g) {
-    const PanelStrip<T> strip{ctx,          store,   weights + g * group_stride, channels,
-                              panel_stride, s.in_c, forward_strip(s)};
-    for_panels<T>(columns, s.in_c * s.stride_w, [&](auto width, int64_t panel, int64_t last_count) __attribute__((always_inline)) {
-      for (int64_t t = tile_begin; t < tile_end; ++t) {
-        const T* image = x + t / (s.out_d * s.out_h) * s.in_d * s.in_h * s.in_w * s.in_c + g * channels;
-        const OutputRow row{t / s.out_h % s.out_d, t % s.out_h};
-        strip.template run<decltype(width)::value>(image, row, panel, t * s.out_w, g * columns, last_count);
-      }
-    });
+  const int64_t rows = s.batch * s.out_d * s.out_h, blocks = conv_column_blocks(s.groups, s.out_c);
+  const int64_t block_columns = columns / blocks, block_panels = ceil_div(block_columns, kLanes);
+  const auto block_of_columns = [&](int64_t block, int64_t begin, int64_t end) __attribute__((always_inline)) {
+    for (int64_t g = 0; g < s.groups; ++g) {
+      const PanelStrip<T> strip{ctx,          store,   weights + g * group_stride, channels,
+                                panel_stride, s.in_c, forward_strip(s)};
+      const auto panels = [&](auto width, int64_t panel, int64_t last_count) __attribute__((always_inline)) {
+        for (int64_t t = begin; t < end; ++t) {
+          const T* image = x + t / (s.out_d * s.out_h) * s.in_d * s.in_h * s.in_w * s.in_c + g * channels;
+          const OutputRow row{t / s.out_h % s.out_d, t % s.out_h};
+          strip.template run<decltype(width)::value>(image, row, block * block_panels + panel, t * s.out_w,
+                                                     g * columns, last_count);
+        }
+      };
+      for_panels<T>(block_columns, s.in_c * s.stride_w, panels);
+    }
+  };
+  if (blocks == 1) return block_of_columns(0, tile_begin, tile_end);
+  for (int64_t block = tile_begin / rows; block * rows < tile_end; ++block) {
+    const int64_t begin = tile_begin - block * rows, end = tile_end - block * rows;
+    block_of_columns(block, begin > 0 ? begin : 0, end < rows ? end : rows);
   }
 }
 

@@ -71,7 +71,8 @@ void check(const ConvShape& s, uint64_t seed, bool special) {
     INFO(table->target << " shape " << describe(s));
     const Family<T> family(*table);
     Buffer<T> got_y(y.size()), got_dx(dx.size()), got_dw(dw.size()), got_transposed(transposed.size());
-    call<T>(family.conv, x.data(), weights.data(), s, s.batch * s.out_d * s.out_h, got_y.data(), s.out_c);
+    call<T>(family.conv, x.data(), weights.data(), s,
+            s.batch * s.out_d * s.out_h * conv_column_blocks(s.groups, s.out_c), got_y.data(), s.out_c);
     REQUIRE(difference(y, got_y) == "");
     call<T>(family.input_gradient, dy.data(), transposed.data(), s, s.batch * s.in_d * s.in_h, got_dx.data(),
             s.in_c);
@@ -127,6 +128,16 @@ TEST_CASE("convolutions equal the reference on random shapes") {
     ++tried;
     check<float>(s, seed, random.between(0, 2) == 0);
     if (tried % 3 == 0) check<double>(s, seed, false);
+  }
+}
+
+TEST_CASE("convolutions with several blocks of output channels equal the reference") {
+  uint64_t seed = 0;
+  for (const int64_t out_c : {64, 128, 160, 224, 256, 272, 320}) {
+    for (const int64_t groups : {1, 2}) {
+      check<float>({2, 5, 9, 4, 5, 9, out_c * groups, groups, 3, 3, 1, 1, 1, 1, 1, 1}, ++seed, out_c == 160);
+      check<double>({1, 1, 11, 6, 1, 10, out_c, 1, 1, 2, 1, 1, 0, 0, 1, 1}, ++seed, false);
+    }
   }
 }
 

@@ -63,7 +63,8 @@ TEST_CASE("convolutions with constant shapes equal the reference") {
       reference_conv_weight_gradient(x.data(), dy.data(), s, dw.data());
       for (size_t isa = 0; isa < tables.size(); ++isa) {
         INFO("shape " << &c - kCases << " on " << tables[isa]->target);
-        check(c.forward[isa], x.data(), weights.data(), s.batch * s.out_d * s.out_h, s.out_c, y);
+        check(c.forward[isa], x.data(), weights.data(),
+              s.batch * s.out_d * s.out_h * conv_column_blocks(s.groups, s.out_c), s.out_c, y);
         check(c.input_gradient[isa], dy.data(), transposed.data(), s.batch * s.in_d * s.in_h, s.in_c, dx);
         check(c.weight_gradient[isa], x.data(), dy.data(),
               conv_weight_gradient_tiles(s.groups, s.out_c, taps), 16, dw);
