@@ -23,8 +23,9 @@ class Call:
     """What a handler sees of its node: attributes, version, and the graph around it.
 
     Attributes:
-        name, operator, inputs, outputs, version: of the node.
-        importer: for operators with bodies.
+        node: as it was read.
+        importer: the `Importer` that runs it.
+        environment: {name: value} of what the node's bodies see.
     """
 
     __slots__ = ("node", "importer", "environment")
@@ -43,11 +44,6 @@ class Call:
     def version(self):
         """The version of the operator set."""
         return self.node.version
-
-    @property
-    def inputs(self):
-        """The names of the inputs."""
-        return self.node.inputs
 
     @property
     def outputs(self):

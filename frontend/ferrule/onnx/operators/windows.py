@@ -21,6 +21,13 @@ class Window:
         return [dilation * (size - 1) + 1 for dilation, size in zip(self.dilations, self.kernel)]
 
 
+def for_rank(functions, rank):
+    """The one of ``functions``, {axes of space: function}; UnsupportedError for a rank without one."""
+    if rank not in functions:
+        raise UnsupportedError(f"it has {rank} axes of space; allowed are {min(functions)} to {max(functions)}")
+    return functions[rank]
+
+
 def window_of(node, space, kernel):
     """The window of a node over ``space`` (the sizes of its axes).
 
