@@ -92,9 +92,9 @@ class SentenceEncoder:
         return self._norm(x + self._linear(wide, name + ".output.dense"), name + ".output.LayerNorm")
 
     def _embed(self, ids):
-        tables = {part: self._weights[f"embeddings.{part}_embeddings.weight"] for part in ("word", "position", "token_type")}
-        places = F.arange(ids.shape[0], dtype="int32")
-        x = F.embedding(ids, tables["word"]) + F.embedding(places, tables["position"]) + tables["token_type"][0]
+        kinds = ("word", "position", "token_type")
+        words, positions, types = (self._weights[f"embeddings.{kind}_embeddings.weight"] for kind in kinds)
+        x = F.embedding(ids, words) + F.embedding(F.arange(ids.shape[0], dtype="int32"), positions) + types[0]
         x = self._norm(x, "embeddings.LayerNorm")
         for i in range(self._settings["num_hidden_layers"]):
             x = self._layer(x, f"encoder.layer.{i}")

@@ -60,7 +60,8 @@ class FileTypes:
 
 def main():
     here = pathlib.Path(__file__).resolve()
-    samples = [here, here.parent / "BUILD", here.parent / "mlp.cpp", here.parents[2] / "dev", here.parents[2] / "README.md"]
+    root = here.parents[2]
+    samples = [here, here.parent / "BUILD", here.parent / "mlp.cpp", root / "dev", root / "README.md"]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="*", type=pathlib.Path, default=[*samples, pathlib.Path(sys.executable)])
     paths = parser.parse_args().files

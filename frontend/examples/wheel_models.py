@@ -1,4 +1,4 @@
-"""Published models for the examples: they lie in Python packages, which are downloaded once and unpacked into the cache."""
+"""Published models for the examples. They lie in Python packages, which are downloaded once into the cache folder."""
 
 import os
 import pathlib

@@ -1,10 +1,10 @@
 """What the import does with shapes, versions, weights, bodies, and with files that are not right."""
 
-import build
 import numpy as np
 import onnx
 import pytest
-from build import INT64, node, value
+import small_models
+from small_models import INT64, node, value
 
 import ferrule as fer
 import ferrule.functional as F
@@ -35,7 +35,7 @@ def flattening():
         node("Reshape", "x target", "y"),
     ]
     stored = {"first": np.int64(0), "axes": np.array([0]), "rest": np.array([-1])}
-    return build.model(nodes, [value("x", ["batch", 3, 4])], [value("y", None)], stored)
+    return small_models.model(nodes, [value("x", ["batch", 3, 4])], [value("y", None)], stored)
 
 
 def test_arithmetic_on_shapes_of_numbers():
@@ -62,17 +62,18 @@ def test_shapes_as_values():
     nodes = [
         node("Shape", "x", "shape"),
         node("Gather", "shape first", "size"),
-        node("Cast", "size", "factor", to=build.FLOAT),
+        node("Cast", "size", "factor", to=small_models.FLOAT),
         node("Mul", "x factor", "y"),
     ]
-    proto = build.model(nodes, [value("x", ["n"])], [value("y", None)], {"first": np.int64(0)})
+    proto = small_models.model(nodes, [value("x", ["n"])], [value("y", None)], {"first": np.int64(0)})
     session = fer.Session(ferrule.onnx.compile(proto, shapes={"n": fer.Dim("n", min=1, max=9)}))
     np.testing.assert_array_equal(session.run("main", np.ones(7, np.float32))[0], np.full(7, 7, np.float32))
 
 
 def test_a_size_that_the_data_decide_is_refused_with_node_and_input():
-    proto = build.model([node("Reshape", "x target", "y")], [value("x", [4]), value("target", [2], INT64)], [value("y", None)])
-    with pytest.raises(UnsupportedError, match=r"Reshape, 1 node \('Reshape_0'\): its input 1, 'target', must be known"):
+    inputs = [value("x", [4]), value("target", [2], INT64)]
+    proto = small_models.model([node("Reshape", "x target", "y")], inputs, [value("y", None)])
+    with pytest.raises(UnsupportedError, match=r"1 node \('Reshape_0'\): its input 1, 'target', must be known"):
         ferrule.onnx.compile(proto)
     (y,) = run(proto, random(4), values={"target": np.array([2, 2])})
     assert y.shape == (2, 2)
@@ -95,7 +96,7 @@ def test_a_slice_up_to_a_symbolic_bound():
         node("Add", "x part", "y"),
     ]
     stored = {"table": random(16), "zero": np.array([0]), "axis": np.array([0])}
-    proto = build.model(nodes, [value("x", ["tokens"])], [value("y", None)], stored)
+    proto = small_models.model(nodes, [value("x", ["tokens"])], [value("y", None)], stored)
     session = fer.Session(ferrule.onnx.compile(proto, shapes={"tokens": fer.Dim("tokens", min=1, max=16)}))
     for tokens in (1, 5, 16):
         (y,) = session.run("main", np.zeros(tokens, np.float32))
@@ -103,8 +104,10 @@ def test_a_slice_up_to_a_symbolic_bound():
 
 
 def test_resize_repeats_a_symbolic_axis():
-    nodes = [node("Resize", "x - scales", "y", mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")]
-    proto = build.model(nodes, [value("x", [1, 1, "h", 2])], [value("y", None)], {"scales": np.array([1, 1, 2, 3], np.float32)})
+    how = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+    scales = {"scales": np.array([1, 1, 2, 3], np.float32)}
+    nodes = [node("Resize", "x - scales", "y", **how)]
+    proto = small_models.model(nodes, [value("x", [1, 1, "h", 2])], [value("y", None)], scales)
     session = fer.Session(ferrule.onnx.compile(proto, shapes={"h": fer.Dim("h", min=1, max=4)}))
     x = random(1, 1, 3, 2)
     np.testing.assert_array_equal(session.run("main", x)[0], x.repeat(2, 2).repeat(3, 3))
@@ -116,7 +119,8 @@ def test_resize_repeats_a_symbolic_axis():
 @pytest.mark.parametrize("opset", (11, 13))
 def test_softmax_counts_all_later_axes_as_one_before_version_13(opset):
     x = random(2, 3, 4)
-    proto = build.model([node("Softmax", "x", "y", axis=1)], [value("x", [2, 3, 4])], [value("y", None)], opset=opset)
+    nodes = [node("Softmax", "x", "y", axis=1)]
+    proto = small_models.model(nodes, [value("x", [2, 3, 4])], [value("y", None)], opset=opset)
     rows = np.exp(x.reshape(2, 12) if opset == 11 else x)
     expected = (rows / rows.sum(1, keepdims=True)).reshape(x.shape)
     np.testing.assert_allclose(run(proto, x)[0], expected, rtol=1e-6)
@@ -124,13 +128,14 @@ def test_softmax_counts_all_later_axes_as_one_before_version_13(opset):
 
 def test_integers_divide_towards_zero():
     """-7 / 2 = -3, where Ferrule's own // gives -4."""
-    proto = build.model([node("Div", "a b", "y")], [value("a", [4], INT64), value("b", [4], INT64)], [value("y", None)])
+    inputs = [value("a", [4], INT64), value("b", [4], INT64)]
+    proto = small_models.model([node("Div", "a b", "y")], inputs, [value("y", None)])
     a, b = np.array([-7, 7, -7, 6]), np.array([2, -2, -2, 3])
     assert run(proto, a, b)[0].tolist() == [-3, -3, 3, 2]
 
 
 def test_index_results_are_int64():
-    proto = build.model([node("ArgMax", "x", "y", axis=0, keepdims=0)], [value("x", [3])], [value("y", None)])
+    proto = small_models.model([node("ArgMax", "x", "y", axis=0, keepdims=0)], [value("x", [3])], [value("y", None)])
     assert run(proto, np.array([1, 3, 2], np.float32))[0].dtype == np.int64
 
 
@@ -140,23 +145,25 @@ def test_index_results_are_int64():
 def test_a_function_of_the_model_is_imported_by_its_body():
     """affine(x) = x * scale + 1, with the attribute of the caller."""
     scale = onnx.helper.make_node("Constant", [], ["s"])
-    scale.attribute.append(onnx.AttributeProto(name="value_float", ref_attr_name="scale", type=onnx.AttributeProto.FLOAT))
+    kind = onnx.AttributeProto.FLOAT
+    scale.attribute.append(onnx.AttributeProto(name="value_float", ref_attr_name="scale", type=kind))
     one = onnx.helper.make_node("Constant", [], ["one"], value_float=1.0)
     body = [scale, one, node("Mul", "x s", "scaled"), node("Add", "scaled one", "y")]
     function = onnx.helper.make_function(
         "local", "Affine", ["x"], ["y"], body, [onnx.helper.make_opsetid("", 18)], attributes=["scale"]
     )
     nodes = [onnx.helper.make_node("Affine", ["x"], ["y"], domain="local", scale=3.0)]
-    proto = build.model(nodes, [value("x", [2])], [value("y", None)], functions=[function])
+    proto = small_models.model(nodes, [value("x", [2])], [value("y", None)], functions=[function])
     assert run(proto, np.array([1, 2], np.float32))[0].tolist() == [4.0, 7.0]
 
 
 def test_a_branch_that_the_data_decide():
     graphs = [
-        onnx.helper.make_graph([node(operator, "x", "r")], operator, [], [value("r", [2])]) for operator in ("Neg", "Abs")
+        onnx.helper.make_graph([node(operator, "x", "r")], operator, [], [value("r", [2])])
+        for operator in ("Neg", "Abs")
     ]
     nodes = [node("If", "c", "y", then_branch=graphs[0], else_branch=graphs[1])]
-    proto = build.model(nodes, [value("c", [], build.BOOL), value("x", [2])], [value("y", [2])])
+    proto = small_models.model(nodes, [value("c", [], small_models.BOOL), value("x", [2])], [value("y", [2])])
     session = fer.Session(ferrule.onnx.compile(proto))
     x = np.array([1, -2], np.float32)
     assert session.run("main", np.array(True), x)[0].tolist() == [-1.0, 2.0]
@@ -168,11 +175,12 @@ def test_a_counted_loop_gives_its_last_value_and_those_of_all_steps():
     body = onnx.helper.make_graph(
         [node("Identity", "go", "on"), node("Add", "a a", "b"), node("Identity", "b", "seen")],
         "body",
-        [value("i", [], INT64), value("go", [], build.BOOL), value("a", [1])],
-        [value("on", [], build.BOOL), value("b", [1]), value("seen", [1])],
+        [value("i", [], INT64), value("go", [], small_models.BOOL), value("a", [1])],
+        [value("on", [], small_models.BOOL), value("b", [1]), value("seen", [1])],
     )
     nodes = [node("Loop", "count - x", "last all", body=body)]
-    proto = build.model(nodes, [value("x", [1])], [value("last", [1]), value("all", None)], {"count": np.int64(3)})
+    outputs = [value("last", [1]), value("all", None)]
+    proto = small_models.model(nodes, [value("x", [1])], outputs, {"count": np.int64(3)})
     last, steps = run(proto, np.ones(1, np.float32))
     assert last.tolist() == [8.0] and steps.tolist() == [[2.0], [4.0], [8.0]]
 
@@ -183,7 +191,7 @@ def test_a_counted_loop_gives_its_last_value_and_those_of_all_steps():
 def linear():
     stored = {"fc.weight": random(3, 4), "fc.bias": np.zeros(3, np.float32)}
     nodes = [node("Gemm", "x fc.weight fc.bias", "y", transB=1)]
-    return build.model(nodes, [value("x", ["n", 4])], [value("y", None)], stored), stored
+    return small_models.model(nodes, [value("x", ["n", 4])], [value("y", None)], stored), stored
 
 
 def test_weights_are_variables_under_their_names():
@@ -201,7 +209,7 @@ def test_gates_are_joined_while_importing():
     """Two stored blocks in the other order become one variable of the name of their concatenation."""
     blocks = {"a": random(40, 4), "b": random(40, 4)}
     nodes = [node("Concat", "b a", "joined", axis=0), node("Gemm", "x joined", "y", transB=1)]
-    proto = build.model(nodes, [value("x", [1, 4])], [value("y", None)], blocks)
+    proto = small_models.model(nodes, [value("x", [1, 4])], [value("y", None)], blocks)
     program = ferrule.onnx.compile(proto)
     (variable,) = program.variables()
     assert variable["name"] == "joined" and variable["shape"] == (80, 4)
@@ -212,7 +220,7 @@ def test_a_convolution_of_a_vector_written_as_an_image(import_):
     """[1, 2, 6, 1] with a 3x1 kernel: the axis of size 1 is left out, and the result has it."""
     weight, x = random(4, 2, 3, 1), random(1, 2, 6, 1)
     nodes = [node("Conv", "x w", "y", pads=[1, 0, 1, 0])]
-    proto = build.model(nodes, [value("x", x.shape)], [value("y", None)], {"w": weight})
+    proto = small_models.model(nodes, [value("x", x.shape)], [value("y", None)], {"w": weight})
     made = import_(proto)
     y = made(x)["y"].numpy() if import_ is ferrule.onnx.load else fer.Session(made).run("main", x)[0]
     padded = np.pad(x[0, :, :, 0], ((0, 0), (1, 1)))
@@ -255,7 +263,7 @@ def test_weights_in_a_file_beside_the_model(tmp_path):
 
 def test_all_that_is_missing_is_listed_at_once():
     nodes = [node("Det", "x", "a"), node("Relu", "x", "b"), node("Det", "b", "c"), node("Bogus", "c", "y")]
-    proto = build.model(nodes, [value("x", [2, 2])], [value("a", None), value("y", None)])
+    proto = small_models.model(nodes, [value("x", [2, 2])], [value("a", None), value("y", None)])
     with pytest.raises(UnsupportedError) as error:
         ferrule.onnx.load(proto)
     lines = str(error.value).splitlines()
@@ -266,7 +274,7 @@ def test_all_that_is_missing_is_listed_at_once():
 
 def test_nodes_that_no_output_needs_are_left_out():
     nodes = [node("Relu", "x", "y"), node("Bogus", "x", "z")]
-    proto = build.model(nodes, [value("x", [2])], [value("y", None)])
+    proto = small_models.model(nodes, [value("x", [2])], [value("y", None)])
     assert run(proto, np.array([-1, 1], np.float32))[0].tolist() == [0.0, 1.0]
 
 
@@ -286,7 +294,7 @@ def test_files_that_are_no_models(tmp_path):
 
 def test_a_graph_that_is_not_sorted():
     nodes = [node("Relu", "b", "y"), node("Neg", "x", "b")]
-    proto = build.model(nodes, [value("x", [2])], [value("y", None)])
+    proto = small_models.model(nodes, [value("x", [2])], [value("y", None)])
     with pytest.raises(ModelError, match=r"node 'Relu_0' \(Relu\) reads 'b', which no node before it makes"):
         ferrule.onnx.load(proto)
 
@@ -300,6 +308,7 @@ def test_an_argument_of_another_type_or_shape():
 
 
 def test_an_error_names_the_node():
-    proto = build.model([node("MatMul", "x w", "y")], [value("x", [2, 3])], [value("y", None)], {"w": random(4, 5)})
+    weight = {"w": random(4, 5)}
+    proto = small_models.model([node("MatMul", "x w", "y")], [value("x", [2, 3])], [value("y", None)], weight)
     with pytest.raises(ShapeError, match=r"node 'MatMul_0' \(MatMul\) of test: matmul: .* \(2, 3\) and \(4, 5\)"):
         ferrule.onnx.compile(proto)

@@ -30,7 +30,7 @@ NAMES = (
     "ocr_cls",
     "magika",
 )
-# As a share of the largest output. The detector's last layer squeezes values below 1e-3 out of ones around -8 on noise, so
+# As a share of the largest output. On noise the detector's last layer squeezes values around -8 to ones below 1e-3, so
 # that ONNX Runtime with and without its optimisations differs by 2.4e-4.
 TOLERANCE = {"ocr_det": 5e-4}
 # How many different numbers an input of integers may hold; "mask" is 0 or 1.

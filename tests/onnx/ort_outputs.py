@@ -1,4 +1,4 @@
-"""Outputs of ONNX Runtime without graph optimisations: ort_outputs.py MODEL INPUTS.npz OUTPUTS.npz, in its own environment."""
+"""Runs ONNX Runtime without graph optimisations, in its own environment: ort_outputs.py MODEL INPUTS.npz OUTPUTS.npz."""
 
 import sys
 

@@ -31,10 +31,8 @@ def add_arguments(commands):
     parser.add_argument(
         "--dim", action="append", default=[], metavar="NAME=SIZE", type=_dim, help="a dim that the model names"
     )
-    parser.add_argument(
-        "--plan-at", action="append", default=[], metavar="DIM=SIZE", type=_plan, help="the size that memory is planned "
-        "for, of a dim without a maximum"
-    )
+    size_help = "the size of a dim without a maximum that memory is planned for"
+    parser.add_argument("--plan-at", action="append", default=[], metavar="DIM=SIZE", type=_plan, help=size_help)
     parser.add_argument("--target", action="append", help="a CPU level: host (default), x86-64-v3, x86-64-v4")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)

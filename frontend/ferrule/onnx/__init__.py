@@ -25,15 +25,15 @@ __all__ = ["compile", "load"]
 def load(path_or_proto, shapes=None, values=None):
     """The model as a traced function.
 
-    The function takes the model's inputs in their order (or by name, where the name is an identifier) and returns a dict
-    of its outputs by name. Its attributes: ``weights``, {name: Parameter} of the floating-point arrays that the model
+    The function takes the model's inputs in their order (or by name, where the name is an identifier) and returns a
+    dict of its outputs by name. Its attributes: ``weights``, {name: Parameter} of the floating-point arrays that the model
     stores, which can be trained and are variables of a program; ``specs``, what `fer.compile` needs to know of the
     inputs; ``metadata``, the strings that the model carries.
 
     Args:
         path_or_proto: a path (data beside the file are found), the bytes of a file, or an onnx.ModelProto.
-        shapes: fixes sizes that the model leaves open: ``{input name: shape}`` or ``{dim name: size}``; a size is an int
-            or a Dim. What stays open is a Dim without a maximum.
+        shapes: fixes sizes that the model leaves open: ``{input name: shape}`` or ``{dim name: size}``; a size is an
+            int or a Dim. What stays open is a Dim without a maximum.
         values: {input name: array}: fixes an input, which then is none of the function's: sizes, axes or the number of
             steps that the model takes as inputs, on which shapes depend.
 
@@ -107,7 +107,7 @@ def _fitting(model, spec, tensor):
         raise DtypeError(f"{model.origin}: input {spec.name!r} is {spec.dtype}, not {tensor.dtype}")
     fits = len(tensor.shape) == len(spec.shape)
     for given, wanted in zip(tensor.shape, spec.shape):
-        fits = fits and (given == wanted or not (is_static(given) and is_static(wanted)))
+        fits = fits and (not (is_static(given) and is_static(wanted)) or given == wanted)
     if not fits:
         raise ShapeError(
             f"{model.origin}: input {spec.name!r} has the shape {show(spec.shape)}, given is {show(tensor.shape)}"

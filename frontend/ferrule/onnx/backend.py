@@ -30,7 +30,7 @@ class Prepared(BackendRep):
             raise UnsupportedError(describe_failures(self._model.origin, missing))
 
     def run(self, inputs, **kwargs):
-        """The outputs, a list of arrays, for ``inputs``: arrays in the order of the model's inputs, or a dict of them."""
+        """The outputs, a list of arrays, for ``inputs``: arrays in the order of the model's inputs, or by name."""
         del kwargs
         names = [value.name for value in self._model.graph.inputs]
         given = inputs if isinstance(inputs, dict) else dict(zip(names, inputs))

@@ -14,8 +14,8 @@ from .values import Known, tensor_of
 
 # More elements than this are not folded on the host.
 _FOLD_LIMIT = 1 << 20
-# What is done to weights while importing, if nothing trains them: cutting and joining, which exporters do to bring gates
-# into another order. The rest is the compiler's.
+# What is done to weights while importing, if nothing trains them: cutting and joining, which exporters do to bring
+# gates into another order. The rest is the compiler's.
 _ON_WEIGHTS = ("Concat", "Flatten", "Identity", "Reshape", "Slice", "Split", "Squeeze", "Unsqueeze")
 
 
@@ -23,8 +23,9 @@ class Call:
     """What a handler sees of its node: attributes, version, and the graph around it.
 
     Attributes:
-        name, operator, inputs, outputs, version: of the node.
-        importer: for operators with bodies.
+        node: as it was read.
+        importer: the `Importer` that runs it.
+        environment: {name: value} of what the node's bodies see.
     """
 
     __slots__ = ("node", "importer", "environment")
@@ -43,11 +44,6 @@ class Call:
     def version(self):
         """The version of the operator set."""
         return self.node.version
-
-    @property
-    def inputs(self):
-        """The names of the inputs."""
-        return self.node.inputs
 
     @property
     def outputs(self):
@@ -134,7 +130,7 @@ class Importer:
         self._transposed[id(result)] = result, source
 
     def before_transpose(self, tensor):
-        """What `note_transposed` was told of ``tensor``, or None. A product takes that one, for which it needs no copy."""
+        """What `note_transposed` was told of ``tensor``, or None; a product that takes it needs no copy."""
         found = self._transposed.get(id(tensor))
         return None if found is None else found[1]
 
@@ -258,8 +254,8 @@ def _argument(node, handler, position, value):
         return value
     name = node.inputs[position]
     raise UnsupportedError(
-        f"its input {position}, {name!r}, must be known while importing, and depends on the data; an input of the model "
-        f"gets a fixed value with values={{...}}"
+        f"its input {position}, {name!r}, must be known while importing, and depends on the data; an input of the "
+        f"model gets a fixed value with values={{...}}"
     )
 
 
@@ -271,8 +267,8 @@ def missing_reason(node):
 def find_unsupported(model):
     """(what, its name, reason) of all that the file alone shows to be unsupported.
 
-    Nodes that neither a handler nor a function serves, bodies included, and inputs and outputs that are no tensors of an
-    element type of Ferrule.
+    Nodes that neither a handler nor a function serves, bodies included, and inputs and outputs that are no tensors of
+    an element type of Ferrule.
     """
     found = []
     for value in (*model.graph.inputs, *model.graph.outputs):

@@ -119,7 +119,8 @@ def _read(source):
             return onnx.load_from_string(source), origin
         return onnx.load(origin), origin
     except FileNotFoundError as error:
-        raise ModelError(f"{origin}: {error.strerror or error}: {error.filename or ''}") from None
+        missing = "" if error.filename in (None, origin) else f": {error.filename}"
+        raise ModelError(f"{origin}: {error.strerror or error}{missing}") from None
     except DecodeError:
         raise ModelError(f"{origin}: no ONNX model, or damaged: the bytes are no ModelProto") from None
     except (OSError, ValueError, onnx.checker.ValidationError) as error:

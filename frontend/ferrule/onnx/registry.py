@@ -1,14 +1,15 @@
 """Which function imports which operator, for every version of the operator set.
 
-An operator's handler is a function of the node and its inputs, in the order of the specification. Inputs are Tensors; an
-input that is left out is None. The decorator says what differs:
+An operator's handler is a function of the node and its inputs, in the order of the specification. Inputs are Tensors;
+an input that is left out is None. The decorator says what differs:
 
     @operator("Reshape", since=5, host=(1,), fold=reshape_array)
     def reshape(node, data, shape): ...
 
 ``host`` names inputs that must be known while importing: they come as NumPy arrays, whose elements are DimExprs where a
-size is symbolic (dtype object); those in ``host_if_known`` come so where they are known, else as Tensors. ``fold`` computes the result from arrays alone; it is used when all inputs are known, so
-that arithmetic on shapes stays arithmetic on shapes.
+size is symbolic (dtype object); those in ``host_if_known`` come so where they are known, else as Tensors. ``fold``
+computes the result from arrays alone; it is used when all inputs are known, so that arithmetic on shapes stays
+arithmetic on shapes.
 """
 
 from dataclasses import dataclass

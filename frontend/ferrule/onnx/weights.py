@@ -1,5 +1,7 @@
-"""What becomes of the floating-point arrays that a model stores: Parameters, so that a program holds each once, packed for
-the contraction that reads it, and under its name. Single numbers are constants.
+"""What becomes of the floating-point arrays that a model stores.
+
+They are Parameters, so that a program holds each once, packed for the contraction that reads it, and under its name.
+Single numbers are constants.
 """
 
 from .. import dtypes

@@ -174,6 +174,14 @@ def test_max_pool_takes_nan_wherever_it_stands_and_sends_the_gradient_there():
         assert gradient.tolist() == [float(i == place) for i in range(4)]
 
 
+def test_average_pools_with_holes():
+    """0 to 6, two elements three apart: (0 + 3) / 2, (1 + 4) / 2, ...; padding counts only where it is asked for."""
+    x = np.arange(7, dtype=np.float32).reshape(1, 1, 7)
+    assert F.avg_pool1d(x, 2, 1, dilation=3).numpy().tolist() == [[[1.5, 2.5, 3.5, 4.5]]]
+    padded = F.avg_pool1d(x, 2, 1, ((1, 0),), dilation=3, count_include_pad=True)
+    assert padded.numpy().tolist() == [[[1.0, 1.5, 2.5, 3.5, 4.5]]]
+
+
 def test_pools_refuse_with_the_numbers():
     x = t(np.ones((1, 2, 4, 4)))
     refuses(ShapeError, lambda: F.max_pool2d(x, 5), "kernel of 5", "input of 4")

@@ -15,6 +15,7 @@ from . import (  # noqa: F401
     reduce,
     resize,
     sampling,
+    selecting,
     shape,
     space,
     spectrum,

@@ -1,20 +1,13 @@
 """Convolutions and transposed convolutions over 1 to 3 axes of space."""
 
 from ... import functional as F
-from ...errors import UnsupportedError
 from ...shapes import is_one
 from ..registry import operator
 from ..values import Known, tensor_of
-from .windows import Window, cropped, halves, window_of
+from .windows import Window, cropped, for_rank, halves, window_of
 
 _CONVOLUTIONS = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}
 _TRANSPOSED = {1: F.conv_transpose1d, 2: F.conv_transpose2d, 3: F.conv_transpose3d}
-
-
-def _for_rank(functions, rank):
-    if rank not in functions:
-        raise UnsupportedError(f"it has {rank} axes of space; allowed are 1 to 3")
-    return functions[rank]
 
 
 @operator("Conv", raw=True, note="1 to 3 axes of space")
@@ -30,7 +23,7 @@ def convolution(node, x, weight, bias=None):
         x, weight = F.reshape(x, x.shape[:-1]), _without_last_axis(weight)
         window = Window(window.kernel[:-1], window.strides[:-1], window.dilations[:-1], window.padding[:-1])
     x, padding = cropped(x, window.padding)
-    result = _for_rank(_CONVOLUTIONS, len(window.kernel))(
+    result = for_rank(_CONVOLUTIONS, len(window.kernel))(
         x,
         tensor_of(weight),
         bias,
@@ -55,7 +48,7 @@ def transposed_convolution(node, x, weight, bias=None):
     """The gradient of a convolution to its input; weight (in, out / group, kernel...)."""
     space = x.shape[2:]
     rank = len(space)
-    function = _for_rank(_TRANSPOSED, rank)
+    function = for_rank(_TRANSPOSED, rank)
     kernel, strides = list(weight.shape[2:]), node.get("strides") or [1] * rank
     dilations, extra = node.get("dilations") or [1] * rank, list(node.get("output_padding") or [0] * rank)
     pads, mode = node.get("pads") or [0] * 2 * rank, node.get("auto_pad", "NOTSET")

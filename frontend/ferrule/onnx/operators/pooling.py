@@ -6,16 +6,10 @@ from ... import dtypes, functional as F
 from ...errors import UnsupportedError
 from ...shapes import is_static, show, size_of
 from ..registry import operator
-from .windows import cropped, window_of
+from .windows import cropped, for_rank, window_of
 
 _MAX = {1: F.max_pool1d, 2: F.max_pool2d, 3: F.max_pool3d}
 _AVERAGE = {1: F.avg_pool1d, 2: F.avg_pool2d, 3: F.avg_pool3d}
-
-
-def _for_rank(functions, rank):
-    if rank not in functions:
-        raise UnsupportedError(f"it has {rank} axes of space; allowed are 1 to 3")
-    return functions[rank]
 
 
 @operator("MaxPool", note="1 to 3 axes of space")
@@ -24,7 +18,7 @@ def max_pool(node, x):
     window = window_of(node, x.shape[2:], None)
     if node.wants(1):
         return _max_pool_with_positions(node, x, window)
-    function = _for_rank(_MAX, x.ndim - 2)
+    function = for_rank(_MAX, x.ndim - 2)
     narrow = x.dtype
     x = x if dtypes.is_float(narrow) else x.astype("float32")  # exact for the 8-bit types that are allowed
     x, padding = cropped(x, window.padding)
@@ -36,7 +30,7 @@ def max_pool(node, x):
 def average_pool(node, x):
     """The mean of each window; padding counts only with ``count_include_pad``."""
     window = window_of(node, x.shape[2:], None)
-    function = _for_rank(_AVERAGE, x.ndim - 2)
+    function = for_rank(_AVERAGE, x.ndim - 2)
     x, padding = cropped(x, window.padding)
     return function(
         x,
@@ -53,7 +47,7 @@ def average_pool(node, x):
 def lp_pool(node, x):
     """The p-norm of each window."""
     window = window_of(node, x.shape[2:], None)
-    function = _for_rank(_AVERAGE, x.ndim - 2)
+    function = for_rank(_AVERAGE, x.ndim - 2)
     order = node.get("p", 2)
     powers = _power(F.abs(x), order)
     total = function(

@@ -15,7 +15,9 @@ _ACTIVATIONS = {
     "Affine": lambda x, alpha, beta: x * (1.0 if alpha is None else alpha) + (0.0 if beta is None else beta),
     "LeakyRelu": lambda x, alpha, beta: F.leaky_relu(x, 0.01 if alpha is None else alpha),
     "ThresholdedRelu": lambda x, alpha, beta: F.threshold(x, 1.0 if alpha is None else alpha, 0.0),
-    "ScaledTanh": lambda x, alpha, beta: F.tanh(x * (1.0 if beta is None else beta)) * (1.0 if alpha is None else alpha),
+    "ScaledTanh": lambda x, alpha, beta: (
+        F.tanh(x * (1.0 if beta is None else beta)) * (1.0 if alpha is None else alpha)
+    ),
     "HardSigmoid": lambda x, alpha, beta: F.clip(
         x * (0.2 if alpha is None else alpha) + (0.5 if beta is None else beta), 0.0, 1.0
     ),

@@ -29,7 +29,9 @@ class _Grid:
     def position(self, normalized, axis):
         """-1 to 1 as a position on an axis, brought inside where the padding says so."""
         size = self.space[axis]
-        place = (normalized + 1.0) * ((size - 1) / 2.0) if self._align else ((normalized + 1.0) * float(size) - 1.0) / 2.0
+        place = (normalized + 1.0) * (size / 2.0) - 0.5
+        if self._align:
+            place = (normalized + 1.0) * ((size - 1) / 2.0)
         return self._inside(place, size)
 
     def _inside(self, place, size):

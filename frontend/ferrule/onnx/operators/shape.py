@@ -253,7 +253,7 @@ def tile(node, x, repeats):
     return F.tile(x, sizes(repeats))
 
 
-@operator("Pad", since=11, host=(1, 3), host_if_known=(2,), note="widths that the shapes decide; modes constant, reflect, edge, wrap")
+@operator("Pad", since=11, host=(1, 3), host_if_known=(2,), note="widths that the shapes decide")
 def pad(node, x, pads, value=None, axes=None):
     """Elements around a tensor; negative widths take elements away."""
     widths = ints(pads, "the width of a padding")

@@ -114,8 +114,7 @@ def mel_weights(node, bins, length, rate, low, high):
     matrix = np.zeros((length // 2 + 1, bins), dtypes.to_numpy(dtype_name(node.get("output_datatype", 1))))
     for column, (begin, middle, end) in enumerate(zip(places, places[1:], places[2:])):
         rise, fall = np.arange(begin, middle), np.arange(middle, end)
-        if begin == middle:
-            matrix[middle, column] = 1
+        matrix[middle, column] = 1
         matrix[rise, column] = (rise - begin) / max(middle - begin, 1)
         matrix[fall, column] = (end - fall) / max(end - middle, 1)
     return F.copy(matrix)

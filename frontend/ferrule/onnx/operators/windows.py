@@ -21,6 +21,13 @@ class Window:
         return [dilation * (size - 1) + 1 for dilation, size in zip(self.dilations, self.kernel)]
 
 
+def for_rank(functions, rank):
+    """The one of ``functions``, {axes of space: function}; UnsupportedError for a rank without one."""
+    if rank not in functions:
+        raise UnsupportedError(f"it has {rank} axes of space; allowed are {min(functions)} to {max(functions)}")
+    return functions[rank]
+
+
 def window_of(node, space, kernel):
     """The window of a node over ``space`` (the sizes of its axes).
 
@@ -34,8 +41,8 @@ def window_of(node, space, kernel):
     pads = node.get("pads") or [0] * 2 * rank
     if len(kernel) != rank or len(window.strides) != rank or len(window.dilations) != rank or len(pads) != 2 * rank:
         raise ModelError(
-            f"the window (kernel {kernel}, strides {window.strides}, dilations {window.dilations}, pads {pads}) does not "
-            f"fit the {rank} axes of space {show(tuple(space))}"
+            f"the window (kernel {kernel}, strides {window.strides}, dilations {window.dilations}, pads {pads}) does "
+            f"not fit the {rank} axes of space {show(tuple(space))}"
         )
     mode = node.get("auto_pad", "NOTSET")
     if mode == "NOTSET":
@@ -52,7 +59,7 @@ def _same(mode, size, stride, reach):
     if stride == 1:
         total = reach - 1
     elif not is_static(size):
-        raise UnsupportedError(f"auto_pad {mode} with a stride on an axis of the symbolic size {size}: fix it with shapes=")
+        raise UnsupportedError(f"auto_pad {mode} with a stride on an axis of symbolic size {size}: fix it with shapes=")
     else:
         total = max((-(-size // stride) - 1) * stride + reach - size, 0)
     return halves(mode, total)

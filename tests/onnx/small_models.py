@@ -1,7 +1,6 @@
 """Small ONNX models in one call."""
 
 import numpy as np
-import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
