@@ -5,8 +5,11 @@
 #include "kernels/bitcode.h"
 
 #include "lld/Common/Driver.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -22,7 +25,6 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
-#include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Internalize.h"
 #include "llvm/Transforms/Scalar/LowerConstantIntrinsics.h"
 #include "llvm/Transforms/Scalar/SCCP.h"
@@ -31,7 +33,6 @@
 #include "llvm/Transforms/Utils/Cloning.h"
 
 #include <mutex>
-#include <set>
 
 LLD_HAS_DRIVER(elf)
 
@@ -72,76 +73,62 @@ createTargetMachine(const CpuTarget &target, std::string &error) {
       llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
 }
 
-/// An always_inline callee is only inlined into a caller that has its CPU
-/// features, and vectors keep their width only where the caller asks for it.
-void stampTargetAttributes(llvm::Module &module, const CpuTarget &target) {
+/// Vectors keep their width only where the function asks for it.
+void stampTargetAttributes(llvm::Function &function, const CpuTarget &target) {
   std::string width = std::to_string(target.vectorBits);
-  for (llvm::Function &function : module) {
-    if (function.isDeclaration())
-      continue;
-    function.addFnAttr("target-cpu", target.cpu);
-    function.removeFnAttr("target-features");
-    if (!target.features.empty())
-      function.addFnAttr("target-features", target.features);
-    function.addFnAttr("prefer-vector-width", width);
-    function.addFnAttr("min-legal-vector-width", width);
-    // Loops must stay loops: a memset or memcpy would be an import.
-    function.addFnAttr("no-builtins");
-    function.addFnAttr(llvm::Attribute::NoUnwind);
-    function.removeFnAttr(llvm::Attribute::UWTable);
-  }
+  function.addFnAttr("target-cpu", target.cpu);
+  function.removeFnAttr("target-features");
+  if (!target.features.empty())
+    function.addFnAttr("target-features", target.features);
+  function.addFnAttr("prefer-vector-width", width);
+  function.addFnAttr("min-legal-vector-width", width);
+  // Loops must stay loops: a memset or memcpy would be an import.
+  function.addFnAttr("no-builtins");
+  function.addFnAttr(llvm::Attribute::NoUnwind);
+  function.removeFnAttr(llvm::Attribute::UWTable);
 }
 
-/// A module with `functions` and what they call out of `bitcode`; nothing else
-/// of it is read.
-Expected<std::unique_ptr<llvm::Module>>
-extractKernels(StringRef bitcode, llvm::ArrayRef<std::string> functions, const llvm::TargetMachine &machine,
-               llvm::LLVMContext &context) {
-  auto whole = llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(bitcode, "program"), context);
-  if (!whole)
-    return whole.takeError();
-  auto module = std::make_unique<llvm::Module>("program", context);
-  for (llvm::Module *each : {whole->get(), module.get()}) {
-    each->setTargetTriple(machine.getTargetTriple());
-    each->setDataLayout(machine.createDataLayout());
-  }
-  // The linker takes what is declared and not defined.
-  for (const std::string &name : functions)
-    if (const llvm::Function *kernel = (*whole)->getFunction(name))
-      module->getOrInsertFunction(name, kernel->getFunctionType());
-  if (llvm::Linker::linkModules(*module, std::move(*whole), llvm::Linker::LinkOnlyNeeded))
-    return makeError("taking the kernels out of the program's bitcode failed");
-  return module;
-}
-
-/// Links the kernel families that `module` calls, and makes all but
-/// `functions` internal.
-Error linkKernelFamilies(llvm::Module &module, const CpuTarget &target,
-                         llvm::ArrayRef<std::string> functions) {
+/// A module with the skeletons of `target`, of which none is read yet: each is when it is inlined. There are hundreds,
+/// with the instances among which they choose, and a kernel takes in a handful.
+Expected<std::unique_ptr<llvm::Module>> openSkeletons(const CpuTarget &target, const llvm::TargetMachine &machine,
+                                                      llvm::LLVMContext &context) {
   const ::ferrule::kernels::BitcodeImage *image =
-      ::ferrule::kernels::find_bitcode(
-          std::string_view(target.name.data(), target.name.size()));
+      ::ferrule::kernels::find_bitcode(std::string_view(target.name.data(), target.name.size()));
   if (!image)
     return makeError("no kernel bitcode was built for target " + target.name);
   StringRef bytes(reinterpret_cast<const char *>(image->data), image->size);
-  auto library = llvm::getLazyBitcodeModule(
-      llvm::MemoryBufferRef(bytes, "kernels"), module.getContext());
-  if (!library)
-    return library.takeError();
-  (*library)->setTargetTriple(module.getTargetTriple());
-  (*library)->setDataLayout(module.getDataLayout());
-  if (llvm::Linker::linkModules(module, std::move(*library),
-                                llvm::Linker::LinkOnlyNeeded))
-    return makeError("linking the kernel bitcode failed");
+  auto module = llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(bytes, "kernels"), context);
+  if (!module)
+    return module.takeError();
+  (*module)->setTargetTriple(machine.getTargetTriple());
+  (*module)->setDataLayout(machine.createDataLayout());
   // `__attribute__((used))` kept the skeletons in their bitcode file; here it
   // would keep every one of them in the image.
   for (StringRef name : {"llvm.used", "llvm.compiler.used"})
-    if (llvm::GlobalVariable *used = module.getGlobalVariable(name))
+    if (llvm::GlobalVariable *used = (*module)->getGlobalVariable(name))
       used->eraseFromParent();
-  std::set<StringRef> keep(functions.begin(), functions.end());
-  llvm::internalizeModule(module, [&](const llvm::GlobalValue &value) {
-    return keep.count(value.getName()) != 0;
-  });
+  return module;
+}
+
+/// Adds `functions` and what they call to the skeletons in `module`. They are defined in `bitcode`, of which nothing
+/// else is read.
+Error addKernels(llvm::Module &module, StringRef bitcode, llvm::ArrayRef<std::string> functions) {
+  auto whole = llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(bitcode, "program"), module.getContext());
+  if (!whole)
+    return whole.takeError();
+  (*whole)->setTargetTriple(module.getTargetTriple());
+  (*whole)->setDataLayout(module.getDataLayout());
+  // The linker takes what is declared and not defined.
+  for (const std::string &name : functions)
+    if (const llvm::Function *kernel = (*whole)->getFunction(name))
+      module.getOrInsertFunction(name, kernel->getFunctionType());
+  if (llvm::Linker::linkModules(module, std::move(*whole), llvm::Linker::LinkOnlyNeeded))
+    return makeError("taking the kernels out of the program's bitcode failed");
+  // What is not inlined, and the constants, belong to the image alone.
+  llvm::StringSet<> kernels;
+  for (const std::string &name : functions)
+    kernels.insert(name);
+  llvm::internalizeModule(module, [&](const llvm::GlobalValue &value) { return kernels.contains(value.getName()); });
   return Error::success();
 }
 
@@ -169,6 +156,8 @@ Error inlineTopDown(llvm::Function &kernel, llvm::FunctionPassManager &cleanup,
     if (calls.empty())
       return Error::success();
     for (llvm::CallBase *call : calls) {
+      if (Error error = call->getCalledFunction()->materialize())
+        return error;
       llvm::InlineFunctionInfo info;
       llvm::InlineResult result = llvm::InlineFunction(*call, info);
       if (!result.isSuccess())
@@ -184,7 +173,8 @@ Error inlineTopDown(llvm::Function &kernel, llvm::FunctionPassManager &cleanup,
 }
 
 /// Code is vector code already: the loop and SLP vectorisers stay off, and loops unroll only where they say so.
-Error optimize(llvm::Module &module, llvm::TargetMachine &machine, llvm::ArrayRef<std::string> functions) {
+Error optimize(llvm::Module &module, llvm::TargetMachine &machine, const CpuTarget &target,
+               llvm::ArrayRef<std::string> functions) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopInterleaving = false;
   tuning.LoopVectorization = false;
@@ -212,13 +202,44 @@ Error optimize(llvm::Module &module, llvm::TargetMachine &machine, llvm::ArrayRe
       builder.buildFunctionSimplificationPipeline(llvm::OptimizationLevel::O2, llvm::ThinOrFullLTOPhase::None));
   for (const std::string &name : functions) {
     llvm::Function &kernel = *module.getFunction(name);
+    stampTargetAttributes(kernel, target);
     if (Error error = inlineTopDown(kernel, cleanup, functionAnalyses))
       return error;
+    stampTargetAttributes(kernel, target); // What was inlined may have asked for other widths.
     functionAnalyses.invalidate(kernel, simplification.run(kernel, functionAnalyses));
   }
-  llvm::ModulePassManager last;
-  last.addPass(llvm::GlobalDCEPass()); // The skeletons and callbacks have no caller left.
-  last.run(module, moduleAnalyses);
+  return Error::success();
+}
+
+/// Removes what no kernel uses any more: skeletons, instances and callbacks, read or not.
+Error removeUnused(llvm::Module &module, llvm::ArrayRef<std::string> functions) {
+  llvm::SmallSetVector<llvm::Function *, 16> used;
+  for (const std::string &name : functions)
+    used.insert(module.getFunction(name));
+  for (size_t next = 0; next < used.size(); ++next) {
+    if (Error error = used[next]->materialize())
+      return error;
+    for (llvm::Instruction &instruction : llvm::instructions(*used[next]))
+      for (llvm::Value *operand : instruction.operands())
+        if (auto *function = llvm::dyn_cast<llvm::Function>(operand->stripPointerCasts()))
+          used.insert(function);
+  }
+  llvm::SmallVector<llvm::Function *> unused;
+  for (llvm::Function &function : module)
+    if (!used.contains(&function))
+      unused.push_back(&function);
+  for (llvm::Function *function : unused)
+    function->dropAllReferences();
+  for (llvm::Function *function : unused) {
+    function->removeDeadConstantUsers();
+    if (function->use_empty())
+      function->eraseFromParent();
+  }
+  for (llvm::GlobalVariable &variable : llvm::make_early_inc_range(module.globals())) {
+    variable.removeDeadConstantUsers();
+    if (variable.use_empty())
+      variable.eraseFromParent();
+  }
   return Error::success();
 }
 
@@ -358,14 +379,15 @@ mlir::ferrule::compileCodeImage(StringRef moduleBitcode,
   if (!machine)
     return makeError("target " + target.name + ": " + error);
   llvm::LLVMContext context;
-  auto module = extractKernels(moduleBitcode, functions, *machine, context);
+  auto module = openSkeletons(target, *machine, context);
   if (!module)
     return module.takeError();
-  if (Error linkError = linkKernelFamilies(**module, target, functions))
+  if (Error linkError = addKernels(**module, moduleBitcode, functions))
     return std::move(linkError);
-  stampTargetAttributes(**module, target);
-  if (Error optimizeError = optimize(**module, *machine, functions))
+  if (Error optimizeError = optimize(**module, *machine, target, functions))
     return std::move(optimizeError);
+  if (Error removeError = removeUnused(**module, functions))
+    return std::move(removeError);
   llvm::SmallVector<char, 0> object;
   if (Error emitError = emitObject(**module, *machine, object))
     return std::move(emitError);

@@ -156,41 +156,49 @@ struct Strip {
   }
 
   template <int PANELS>
-  FERRULE_INLINE void piece(int64_t height, int64_t interior_begin, int64_t interior_end, const T* source,
-                            OutputRow o, int64_t j, int64_t panel, int64_t output_row, int64_t output_col,
-                            int64_t last_count) const {
+  FERRULE_INLINE void piece(const Strip& in_memory, int64_t height, int64_t interior_begin, int64_t interior_end,
+                            const T* source, OutputRow o, int64_t j, int64_t panel, int64_t output_row,
+                            int64_t output_col, int64_t last_count) const {
     if (j >= interior_begin && j + height <= interior_end) {
       with_height<T, PANELS>(height, [&](auto rows, int64_t r) __attribute__((always_inline)) {
-        tile<decltype(rows)::value, PANELS, false>(source, o, j + r, panel, output_row, output_col, last_count);
+        in_memory.template tile<decltype(rows)::value, PANELS, false>(source, o, j + r, panel, output_row, output_col,
+                                                                      last_count);
       });
     } else {
       with_height<T, PANELS>(height, [&](auto rows, int64_t r) __attribute__((always_inline)) {
-        tile<decltype(rows)::value, PANELS, true>(source, o, j + r, panel, output_row, output_col, last_count);
+        in_memory.template tile<decltype(rows)::value, PANELS, true>(source, o, j + r, panel, output_row, output_col,
+                                                                     last_count);
       });
     }
   }
 
-  // The whole strip for PANELS panels. The first and the last piece stand at constant places when the shape is
-  // constant; the pieces between them are interior unless the padding is wider than a piece.
+  // The whole strip for PANELS panels. The instances read the shape from a copy: a strip whose address they got might
+  // have changed after each of them, and the shape that chooses among them would be known only once all were inlined.
+  //
+  // The first and the last piece stand at constant places when the shape is constant; the pieces between them are
+  // interior unless the padding is wider than a piece.
   template <int PANELS>
   FERRULE_INLINE void run(const T* source, OutputRow o, int64_t panel, int64_t output_row, int64_t output_col,
                           int64_t last_count) const {
+    const Strip in_memory = *this;
     int64_t interior_begin, interior_end;
     interior(&interior_begin, &interior_end);
     const auto at = [&](int64_t height, int64_t j) __attribute__((always_inline)) {
-      piece<PANELS>(height, interior_begin, interior_end, source, o, j, panel, output_row, output_col, last_count);
+      piece<PANELS>(in_memory, height, interior_begin, interior_end, source, o, j, panel, output_row, output_col,
+                    last_count);
     };
     if (!__builtin_constant_p(interior_begin) || !__builtin_constant_p(count)) {
+      constexpr int kTall = max_rows<T>(PANELS), kLow = smaller(4, kTall);
       const auto one = [&](int64_t j) __attribute__((always_inline)) {
-        tile<1, PANELS, true>(source, o, j, panel, output_row, output_col, last_count);
+        in_memory.template tile<1, PANELS, true>(source, o, j, panel, output_row, output_col, last_count);
       };
       int64_t j = 0;
       for (; j < interior_begin && j < count; ++j) one(j);
-      for (; j + max_rows<T>(PANELS) <= interior_end; j += max_rows<T>(PANELS)) {
-        tile<max_rows<T>(PANELS), PANELS, false>(source, o, j, panel, output_row, output_col, last_count);
+      for (; j + kTall <= interior_end; j += kTall) {
+        in_memory.template tile<kTall, PANELS, false>(source, o, j, panel, output_row, output_col, last_count);
       }
-      for (; j + 4 <= interior_end && max_rows<T>(PANELS) > 4; j += 4) {
-        tile<smaller(4, max_rows<T>(PANELS)), PANELS, false>(source, o, j, panel, output_row, output_col, last_count);
+      for (; j + 4 <= interior_end && kTall > 4; j += 4) {
+        in_memory.template tile<kLow, PANELS, false>(source, o, j, panel, output_row, output_col, last_count);
       }
       for (; j < count; ++j) one(j);
       return;
@@ -206,12 +214,13 @@ struct Strip {
     if (height >= interior_begin && last <= interior_end) {
       for (int64_t j = height; j < last; j += height) {
         with_height<T, PANELS>(height, [&](auto rows, int64_t r) __attribute__((always_inline)) {
-          tile<decltype(rows)::value, PANELS, false>(source, o, j + r, panel, output_row, output_col, last_count);
+          in_memory.template tile<decltype(rows)::value, PANELS, false>(source, o, j + r, panel, output_row, output_col,
+                                                                        last_count);
         });
       }
     } else {
       for (int64_t j = height; j < last; ++j) {
-        tile<1, PANELS, true>(source, o, j, panel, output_row, output_col, last_count);
+        in_memory.template tile<1, PANELS, true>(source, o, j, panel, output_row, output_col, last_count);
       }
     }
     at(rest == 0 ? height : rest, last);
