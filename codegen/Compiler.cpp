@@ -15,6 +15,8 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -42,6 +44,25 @@ private:
   std::map<std::string, double> *seconds;
   std::string phase;
   std::chrono::steady_clock::time_point start;
+};
+
+/// Adds the seconds of each pass to a map, as "PHASE.PASS".
+class PassTimer : public PassInstrumentation {
+public:
+  PassTimer(std::map<std::string, double> &seconds, StringRef phase) : seconds(seconds), phase(phase) {}
+
+  void runBeforePass(Pass *pass, Operation *) override { starts[pass] = std::chrono::steady_clock::now(); }
+  void runAfterPass(Pass *pass, Operation *) override {
+    auto taken = std::chrono::steady_clock::now() - starts.lookup(pass);
+    StringRef name = pass->getArgument();
+    name.consume_front("ferrule-");
+    seconds[(phase + "." + name).str()] += std::chrono::duration<double>(taken).count();
+  }
+
+private:
+  std::map<std::string, double> &seconds;
+  StringRef phase;
+  DenseMap<Pass *, std::chrono::steady_clock::time_point> starts;
 };
 
 /// The bytes of a dense constant, row-major; booleans take a byte each.
@@ -131,6 +152,8 @@ LogicalResult Compilation::runPasses() {
     PhaseTimer timer(options.phaseSeconds, phase.str());
     PassManager manager(module.getContext());
     manager.enableVerifier(true);
+    if (options.phaseSeconds)
+      manager.addInstrumentation(std::make_unique<PassTimer>(*options.phaseSeconds, phase));
     buildPipeline(manager, options.disabledPasses);
     return manager.run(module);
   };
@@ -225,6 +248,10 @@ LogicalResult Compilation::emitCode(std::string &error) {
   FailureOr<std::vector<CodeImage>> images = kernels.compile(targets, options.threads, error);
   if (failed(images))
     return failure();
+  if (options.phaseSeconds)
+    for (const CodeImage &image : *images)
+      for (auto [step, seconds] : image.seconds)
+        (*options.phaseSeconds)[("code." + step).str()] += seconds;
   for (auto [target, image] : llvm::zip(targets, *images))
     program.targets.push_back({target->name.str(), {}, std::move(image.bytes)});
   for (auto [index, spec] : llvm::enumerate(kernels.getKernels())) {

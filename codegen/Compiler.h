@@ -21,7 +21,9 @@ struct CompileOptions {
   std::map<std::string, int64_t> planAt;
   /// Targets compiled at the same time.
   int threads = 2;
-  /// If given, receives the seconds of each phase: "passes", "kernels", "code", "plan".
+  /// If given, receives the seconds of each phase ("passes", "plan", "kernels", "code") and of each pass in the first
+  /// two ("passes.layout", "plan.plan-memory"; the verifier runs between passes and counts for the phase alone), and of the
+  /// steps of the last, summed over threads: "code.open", "code.inline", "code.simplify", "code.emit", "code.link".
   std::map<std::string, double> *phaseSeconds = nullptr;
 };
 

@@ -8,8 +8,8 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
-#include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -32,6 +32,7 @@
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
+#include <chrono>
 #include <mutex>
 
 LLD_HAS_DRIVER(elf)
@@ -46,6 +47,21 @@ namespace {
 Error makeError(const llvm::Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
 }
+
+/// Seconds by step.
+class StepTimer {
+public:
+  void finish(StringRef step) {
+    auto now = std::chrono::steady_clock::now();
+    seconds.emplace_back(step, std::chrono::duration<double>(now - last).count());
+    last = now;
+  }
+
+  std::vector<std::pair<StringRef, double>> seconds;
+
+private:
+  std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
+};
 
 void initializeTargets() {
   static std::once_flag once;
@@ -174,7 +190,7 @@ Error inlineTopDown(llvm::Function &kernel, llvm::FunctionPassManager &cleanup,
 
 /// Code is vector code already: the loop and SLP vectorisers stay off, and loops unroll only where they say so.
 Error optimize(llvm::Module &module, llvm::TargetMachine &machine, const CpuTarget &target,
-               llvm::ArrayRef<std::string> functions) {
+               llvm::ArrayRef<std::string> functions, StepTimer &timer) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopInterleaving = false;
   tuning.LoopVectorization = false;
@@ -205,6 +221,10 @@ Error optimize(llvm::Module &module, llvm::TargetMachine &machine, const CpuTarg
     stampTargetAttributes(kernel, target);
     if (Error error = inlineTopDown(kernel, cleanup, functionAnalyses))
       return error;
+  }
+  timer.finish("inline");
+  for (const std::string &name : functions) {
+    llvm::Function &kernel = *module.getFunction(name);
     stampTargetAttributes(kernel, target); // What was inlined may have asked for other widths.
     functionAnalyses.invalidate(kernel, simplification.run(kernel, functionAnalyses));
   }
@@ -373,6 +393,7 @@ Expected<CodeImage>
 mlir::ferrule::compileCodeImage(StringRef moduleBitcode,
                                 llvm::ArrayRef<std::string> functions,
                                 const CpuTarget &target) {
+  StepTimer timer;
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine =
       createTargetMachine(target, error);
@@ -384,15 +405,23 @@ mlir::ferrule::compileCodeImage(StringRef moduleBitcode,
     return module.takeError();
   if (Error linkError = addKernels(**module, moduleBitcode, functions))
     return std::move(linkError);
-  if (Error optimizeError = optimize(**module, *machine, target, functions))
+  timer.finish("open");
+  if (Error optimizeError = optimize(**module, *machine, target, functions, timer))
     return std::move(optimizeError);
   if (Error removeError = removeUnused(**module, functions))
     return std::move(removeError);
+  timer.finish("simplify");
   llvm::SmallVector<char, 0> object;
   if (Error emitError = emitObject(**module, *machine, object))
     return std::move(emitError);
+  timer.finish("emit");
   auto linked = linkSharedObject(StringRef(object.data(), object.size()));
   if (!linked)
     return linked.takeError();
-  return flatten((*linked)->getMemBufferRef(), functions);
+  auto image = flatten((*linked)->getMemBufferRef(), functions);
+  if (!image)
+    return image.takeError();
+  timer.finish("link");
+  image->seconds = std::move(timer.seconds);
+  return image;
 }

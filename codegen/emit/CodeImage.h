@@ -47,6 +47,8 @@ struct CodeImage {
   std::vector<uint8_t> bytes;
   /// Position of each requested function in `bytes`.
   std::vector<uint64_t> offsets;
+  /// Wall time that making it took, by step.
+  std::vector<std::pair<llvm::StringRef, double>> seconds;
 };
 
 /// Compiles `functions`, which the LLVM bitcode `moduleBitcode` defines among

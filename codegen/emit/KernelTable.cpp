@@ -68,6 +68,7 @@ void append(CodeImage &image, const CodeImage &next) {
   image.bytes.insert(image.bytes.end(), next.bytes.begin(), next.bytes.end());
   for (uint64_t offset : next.offsets)
     image.offsets.push_back(begin + offset);
+  image.seconds.insert(image.seconds.end(), next.seconds.begin(), next.seconds.end());
 }
 
 } // namespace

@@ -12,6 +12,7 @@
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -24,7 +25,8 @@ int main(int argc, char **argv) {
                                              llvm::cl::desc("CPU targets; default: host"));
   static llvm::cl::list<std::string> disabled("disable-passes", llvm::cl::CommaSeparated,
                                               llvm::cl::desc("Optional passes to leave out"));
-  static llvm::cl::opt<bool> printTimes("time", llvm::cl::desc("Print the seconds of each phase"));
+  static llvm::cl::opt<bool> printTimes("time-passes",
+                                        llvm::cl::desc("Print the seconds of each phase, pass and step"));
   llvm::InitLLVM initialize(argc, argv);
   llvm::cl::ParseCommandLineOptions(argc, argv, "Compiles a graph in text form to a Ferrule artifact\n");
 
@@ -62,6 +64,6 @@ int main(int argc, char **argv) {
   }
   if (showTimes)
     for (auto &[phase, value] : seconds)
-      llvm::outs() << phase << " " << value << "\n";
+      llvm::outs() << llvm::format("%10.4f  ", value) << phase << "\n";
   return 0;
 }

@@ -216,7 +216,9 @@ def compile(  # noqa: A001  (the API's name)
         disable_passes: optional passes to leave out.
 
     Returns:
-        A Program; its ``report`` holds the seconds of each phase.
+        A Program; its ``report`` is ``{name: seconds}`` of wall time by phase (``merge``, ``passes``, ``plan``,
+        ``kernels``, ``code``, ``write``), by pass (``passes.layout``, ...) and by step of making code (``code.emit``,
+        ...; summed over threads).
 
     Raises:
         TraceError, ShapeError, DtypeError, GradientError: at the user's line.

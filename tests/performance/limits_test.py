@@ -49,3 +49,13 @@ def test_compile_time(make_digits):
 def test_compiling_twice_gives_the_same_bytes(make_digits, digits_artifact, tmp_path):
     digits.compile_digits(*make_digits()).save(tmp_path / "again.fer")
     assert (tmp_path / "again.fer").read_bytes() == digits_artifact.read_bytes()
+
+
+def test_seconds_by_pass_and_step(make_digits):
+    """The passes of a phase take no longer than the phase; every pass and step that runs is listed."""
+    report = digits.compile_digits(*make_digits()).report
+    for phase, some in (("passes", {"expand-gradients", "layout", "fuse"}), ("plan", {"plan-memory", "verify-plan"})):
+        parts = {name.split(".")[1]: seconds for name, seconds in report.items() if name.startswith(phase + ".")}
+        assert some <= parts.keys()
+        assert 0 < sum(parts.values()) <= report[phase]
+    assert {"code.open", "code.inline", "code.simplify", "code.emit", "code.link"} <= report.keys()
