@@ -8,11 +8,12 @@ from ._advanced import Mask, masked_parts, parse, select, write_masked
 from ._slices import bounds, is_whole, position
 from ._tensor import Tensor, converted
 from ._views import Reshape, Slice, view
-from .errors import ShapeError, TraceError
+from .errors import ShapeError
 from .location import user_location
 from .shapes import is_one, is_static, same_shape, show
 
 _WHOLE = slice(None)
+_BOUNDS = frozenset((int, type(None)))
 
 
 def read(inp, index):
@@ -60,10 +61,9 @@ def _read_plain(inp, index):
         if type(size) is not int:
             return None
         if kind is slice:
-            try:
-                start, stop, stride = part.indices(size)
-            except (TypeError, ValueError, TraceError):  # no numbers, or symbolic
+            if not _BOUNDS.issuperset(map(type, (part.start, part.stop, part.step))) or part.step == 0:
                 return None
+            start, stop, stride = part.indices(size)
             count = len(range(start, stop, stride))
             if not count:
                 start, stop, stride = 0, 0, 1
