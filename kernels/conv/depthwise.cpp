@@ -1,5 +1,5 @@
-// Depthwise convolution forward and its gradient with respect to the input: one input channel an output channel, so lanes
-// are channels and nothing is broadcast.
+// Depthwise convolution forward and its gradient with respect to the input: one input channel an output channel, so
+// lanes are channels and nothing is broadcast.
 #include "kernels/base/define.h"
 #include "kernels/conv/strip.h"
 
@@ -13,8 +13,8 @@ struct DepthwiseStrip {
   int64_t channels;  // also the elements between source pixels
   Strip strip;
 
-  // Outputs j .. j + ROWS - 1 of output row `o` for 16 channels, `source` and `weights` at the first of them. CAREFUL: some
-  // column may lie outside, or only `count` of the channels exist.
+  // Outputs j .. j + ROWS - 1 of output row `o` for 16 channels, `source` and `weights` at the first of them. CAREFUL:
+  // some column may lie outside, or only `count` of the channels exist.
   template <int ROWS, bool CAREFUL>
   FERRULE_LATE_INLINE void tile(const T* source, const T* weights, OutputRow o, int64_t j, int64_t output_row,
                                 int64_t channel, int64_t count) const {
@@ -42,7 +42,8 @@ struct DepthwiseStrip {
             tile.acc[r][0] = fused(x, weight, tile.acc[r][0]);
           }
         };
-        // Unrolled, taps that meet the same column share its load, which takes registers; a border loses its comparisons.
+        // Unrolled, taps that meet the same column share its load, which takes registers, and borders lose their
+        // comparisons.
         if constexpr (CAREFUL || kAccumulatorRegisters >= 24) {
 #pragma unroll
           for (int64_t t = 0; t < horizontal.kernel; ++t) tap(t);

@@ -1,5 +1,5 @@
-// Depthwise convolution and its gradients against the scalar reference of the grouped convolution, bit for bit, with sizes
-// known at run time and with sizes compiled in.
+// Depthwise convolution and its gradients against the scalar reference of the grouped convolution, bit for bit, with
+// sizes known at run time and with sizes compiled in.
 #include <functional>
 
 #include "catch2/catch.hpp"

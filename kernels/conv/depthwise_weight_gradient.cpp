@@ -1,8 +1,9 @@
 // The gradient of a depthwise convolution with respect to its weights, written as rows of the packed weight.
 //
-// dw[tap][channel] = sum over (n, od, oh, ow) of x[n, id, ih, iw, channel] * dy[n, od, oh, ow, channel]. Each sum is serial,
-// so speed comes from channels in lanes and from several taps at once, which also share the loads of dy. All kernel rows
-// of a tile range take part in one pass over the images; their sums wait in memory while another row has the registers.
+// dw[tap][channel] = sum over (n, od, oh, ow) of x[n, id, ih, iw, channel] * dy[n, od, oh, ow, channel]. Each sum is
+// serial, so speed comes from channels in lanes and from several taps at once, which also share the loads of dy. All
+// kernel rows of a tile range take part in one pass over the images; their sums wait in memory while another row has
+// the registers.
 #include "kernels/base/define.h"
 #include "kernels/conv/strip.h"
 
@@ -59,9 +60,10 @@ struct DepthwiseWeightGradient {
       }
     };
     // The outputs for which every tap lies inside: the first tap is the last to enter, the last one the first to leave.
-    const int64_t inside_begin = outputs_inside(s.out_w, s.in_w, s.stride_w, s.pad_left, first_tap * s.dilation_w).begin;
-    const int64_t inside_end =
-        outputs_inside(s.out_w, s.in_w, s.stride_w, s.pad_left, (first_tap + WIDTH - 1) * s.dilation_w).end;
+    const auto inside = [&](int64_t tap) __attribute__((always_inline)) {
+      return outputs_inside(s.out_w, s.in_w, s.stride_w, s.pad_left, tap * s.dilation_w);
+    };
+    const int64_t inside_begin = inside(first_tap).begin, inside_end = inside(first_tap + WIDTH - 1).end;
     int64_t ow = begin;
 #pragma clang loop unroll(disable)
     for (; ow < end && ow < inside_begin; ++ow) position(ow, Border<true>{});

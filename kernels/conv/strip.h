@@ -1,5 +1,5 @@
-// The part that convolutions and their input gradients share: which taps meet one row of outputs, and how the row is cut
-// into tiles.
+// The part that convolutions and their input gradients share: which taps meet one row of outputs, and how the row is
+// cut into tiles.
 //
 // All are sums over taps (d, i, j) and channels, where output position o of an axis meets source position
 //   (o * scale + start + tap * step) / divisor      forward: scale = stride, start = -pad, step = dilation, divisor = 1
@@ -168,8 +168,8 @@ FERRULE_INLINE Strip input_gradient_strip(const ConvShape& s, int64_t phase) {
           1};
 }
 
-// Calls run(phase) for each stride phase that has outputs. The common strides are written out so that each phase's shape
-// is a constant.
+// Calls run(phase) for each stride phase that has outputs. The common strides are written out so that each phase's
+// shape is a constant.
 template <typename Run>
 FERRULE_INLINE void each_phase(const ConvShape& s, Run run) {
   if (s.stride_w == 1) {
