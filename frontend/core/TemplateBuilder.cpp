@@ -4,6 +4,7 @@
 
 #include "frontend/core/Diagnostics.h"
 #include "frontend/core/GraphTypes.h"
+#include "ir/graph/ControlFlow.h"
 
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "llvm/Support/MathExtras.h"
@@ -30,11 +31,14 @@ TemplateBuilder::TemplateBuilder(llvm::ArrayRef<mlir::ModuleOp> fragments, Facto
 
 std::unique_ptr<FragmentTemplate> TemplateBuilder::build() {
   DiagnosticText discarded(builder.getContext());
-  if (!addArguments() || !addBody())
+  llvm::SmallVector<mlir::Block *> bodies;
+  for (mlir::func::FuncOp fragment : functions)
+    bodies.push_back(&fragment.getBody().front());
+  if (!addArguments() || !addBlock(bodies))
     return nullptr;
   addFreeInputs();
   finish();
-  return std::move(result);
+  return mlir::succeeded(result->module->verify()) ? std::move(result) : nullptr;
 }
 
 bool TemplateBuilder::addArguments() {
@@ -87,34 +91,72 @@ void TemplateBuilder::addDims(const std::set<SizeValues> &different) {
   }
 }
 
-bool TemplateBuilder::addBody() {
+bool TemplateBuilder::addBlock(llvm::ArrayRef<mlir::Block *> blocks) {
   llvm::SmallVector<mlir::Block::iterator, 4> places;
-  for (mlir::func::FuncOp fragment : functions)
-    places.push_back(fragment.getBody().front().begin());
-  mlir::Block::iterator end = functions.front().getBody().front().end();
-  for (unsigned place = 0; places.front() != end; ++place) {
+  for (mlir::Block *block : blocks)
+    places.push_back(block->begin());
+  while (places.front() != blocks.front()->end()) {
     Operations ops;
     for (mlir::Block::iterator &next : places)
       ops.push_back(&*next++);
-    if (!addOp(ops, place))
+    if (!addOp(ops))
       return false;
   }
   return true;
 }
 
-bool TemplateBuilder::addOp(const Operations &ops, unsigned place) {
+bool TemplateBuilder::addOp(const Operations &ops) {
+  unsigned place = placeCount++;
   mlir::Operation *last = ops.back();
-  // The ops in a region would have to be walked as well.
-  if (last->getNumRegions() != 0)
-    return false;
   if (getScalarConstant(last) && !addScalar(ops, place))
-    return true;
-  mlir::Operation *clone = builder.clone(*last, mapping);
+    return depth == 0; // A region takes no inputs.
+  mlir::Operation *clone = builder.insert(last->cloneWithoutRegions(mapping));
   for (mlir::NamedAttribute attribute : last->getAttrs())
     if (llvm::isa<mlir::ferrule::DimsAttr>(attribute.getValue()))
       if (!addSizes(ops, attribute.getName(), clone, place))
         return false;
-  return inferTypes(clone, ops);
+  if (last->getNumRegions() == 0)
+    return inferTypes(clone, ops);
+  return mlir::ferrule::isControlFlow(last) && addRegions(ops, clone);
+}
+
+/// The bodies of a branch or a loop, then the types of its results.
+bool TemplateBuilder::addRegions(const Operations &ops, mlir::Operation *clone) {
+  ++depth;
+  mlir::Operation *last = ops.back();
+  auto scan = llvm::dyn_cast<mlir::ferrule::ScanOp>(clone);
+  unsigned firstSlice = mlir::ferrule::getCarryCount(clone), firstCapture = mlir::ferrule::getFirstCapture(clone);
+  for (unsigned number = 0; number < clone->getNumRegions(); ++number) {
+    mlir::OpBuilder::InsertionGuard guard(builder);
+    mlir::Block *block = builder.createBlock(&clone->getRegion(number));
+    mlir::Block &pattern = last->getRegion(number).front();
+    for (auto [index, operand] : llvm::enumerate(mlir::ferrule::getRegionOperands(clone))) {
+      mlir::RankedTensorType type = getTensorType(operand.get());
+      if (scan && index >= firstSlice && index < firstCapture)
+        type = mlir::ferrule::getSliceType(type);
+      mapping.map(pattern.getArgument(index), block->addArgument(type, operand.get().getLoc()));
+    }
+    llvm::SmallVector<mlir::Block *> blocks;
+    for (mlir::Operation *op : ops)
+      blocks.push_back(&op->getRegion(number).front());
+    if (!addBlock(blocks))
+      return false;
+  }
+  --depth;
+  setRegionResults(clone);
+  return describesAll(clone, ops);
+}
+
+/// A branch gives what its regions yield, a loop its carries; a scan also gives what it yields in each step, stacked.
+void TemplateBuilder::setRegionResults(mlir::Operation *clone) {
+  mlir::OperandRange yielded = mlir::ferrule::getYielded(clone->getRegion(clone->getNumRegions() - 1));
+  auto scan = llvm::dyn_cast<mlir::ferrule::ScanOp>(clone);
+  unsigned carries = mlir::ferrule::getCarryCount(clone);
+  for (mlir::OpResult output : clone->getResults()) {
+    mlir::RankedTensorType type = getTensorType(yielded[output.getResultNumber()]);
+    bool isStacked = scan && output.getResultNumber() >= carries;
+    output.setType(isStacked ? mlir::ferrule::getStackedType(scan.getStepCount(), type) : type);
+  }
 }
 
 bool TemplateBuilder::addSizes(const Operations &ops, mlir::StringAttr name, mlir::Operation *clone, unsigned place) {
@@ -157,12 +199,17 @@ bool TemplateBuilder::inferTypes(mlir::Operation *clone, const Operations &ops) 
                                          clone->getAttrDictionary(), clone->getPropertiesStorage(),
                                          clone->getRegions(), types)))
     return false;
-  for (auto [index, type] : llvm::enumerate(types)) {
-    clone->getResult(index).setType(type);
+  for (auto [output, type] : llvm::zip_equal(clone->getResults(), types))
+    output.setType(type);
+  return describesAll(clone, ops);
+}
+
+/// Whether the results of `clone` have the types of all fragments.
+bool TemplateBuilder::describesAll(mlir::Operation *clone, const Operations &ops) const {
+  for (mlir::OpResult output : clone->getResults())
     for (auto [fragment, op] : llvm::enumerate(ops))
-      if (!describes(clone->getResult(index), op->getResult(index), fragment))
+      if (!describes(output, op->getResult(output.getResultNumber()), fragment))
         return false;
-  }
   return true;
 }
 

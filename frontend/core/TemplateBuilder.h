@@ -39,11 +39,14 @@ private:
   bool addArguments();
   SizeValues getArgumentSizes(mlir::BlockArgument argument, unsigned axis);
   void addDims(const std::set<SizeValues> &different);
-  bool addBody();
-  bool addOp(const Operations &ops, unsigned place);
+  bool addBlock(llvm::ArrayRef<mlir::Block *> blocks);
+  bool addOp(const Operations &ops);
+  bool addRegions(const Operations &ops, mlir::Operation *clone);
+  void setRegionResults(mlir::Operation *clone);
   bool addSizes(const Operations &ops, mlir::StringAttr name, mlir::Operation *clone, unsigned place);
   bool addScalar(const Operations &ops, unsigned place);
   bool inferTypes(mlir::Operation *clone, const Operations &ops);
+  bool describesAll(mlir::Operation *clone, const Operations &ops) const;
   bool describes(mlir::Value value, mlir::Value instance, unsigned fragment) const;
   void addFreeInputs();
   void finish();
@@ -59,6 +62,8 @@ private:
   std::unique_ptr<FragmentTemplate> result;
   SizeMatcher sizes;
   Factors factors;
+  unsigned placeCount = 0; ///< Ops so far, those in regions behind the op that has them.
+  unsigned depth = 0;      ///< Regions around the op being added.
 };
 
 } // namespace ferrule::frontend

@@ -193,6 +193,59 @@ def value_in_between(n):
     return (t - mean) / n, (a - np.float32(mean)) / np.float32(n)
 
 
+@case
+def running_mean(n):
+    """A loop over as many steps as there are rows."""
+    a = data(n, 4)
+
+    def step(carry, row):
+        total = carry * 0.5 + row
+        return total, F.tanh(total)
+
+    last, steps = F.scan(step, F.zeros((4,)), fer.tensor(a))
+    total, wanted = np.zeros(4, np.float32), []
+    for row in a:
+        total = total * np.float32(0.5) + row
+        wanted.append(np.tanh(total))
+    return F.concat([F.reshape(last, (1, 4)), steps], 0), np.concatenate([total[None], wanted])
+
+
+@case
+def recurrent_layer(n):
+    a, small = data(2, n, 16), W * np.float32(0.25)  # so that differences do not grow from step to step
+    weight = fer.tensor(small)
+
+    def step(h, x):
+        h = F.tanh(F.matmul(x, weight) + F.matmul(h, weight))
+        return h, h
+
+    state, steps = F.scan(step, F.zeros((2, 16)), F.transpose(fer.tensor(a), (1, 0, 2)))
+    h, wanted = np.zeros((2, 16), np.float32), []
+    for t in range(n):
+        h = np.tanh(a[:, t] @ small + h @ small)
+        wanted.append(h)
+    return F.concat([F.expand_dims(state, 0), steps], 0), np.stack([h, *wanted])
+
+
+@case
+def halving(n):
+    """A loop whose condition looks at values, over a tensor of any length."""
+    a = data(n)
+    small = F.while_loop(lambda x: F.max(F.abs(x)) > 0.01, lambda x: x * 0.5, fer.tensor(a))
+    while np.abs(a).max() > 0.01:
+        a = a * np.float32(0.5)
+    return small, a
+
+
+@case
+def branch(n):
+    a = data(n, 3)
+    x = fer.tensor(a)
+    return F.cond(F.sum(x) > 0, lambda x: F.sum(x, axis=0), lambda x: F.max(x, axis=0), x), (
+        a.sum(0) if a.sum() > 0 else a.max(0)
+    )
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_a_structure_compiles_twice(name):
     # Fragments of a case: as many as it flushes.
