@@ -1,4 +1,4 @@
-// erf and erfc for one scalar or 16 lanes. erfc of f32 computes in f64 and rounds once.
+// erf and erfc for one scalar or 16 lanes.
 #ifndef FERRULE_KERNELS_ELEMENTWISE_ERROR_FUNCTION_H_
 #define FERRULE_KERNELS_ELEMENTWISE_ERROR_FUNCTION_H_
 
@@ -97,9 +97,37 @@ FERRULE_INLINE V erfc_f64(V x) {
   const V y = select(magnitude < constant<V>(0.5), one - erf_f64(x), select(x < V{}, two - tail, tail));
   return select(x == x, y, x);
 }
+// |x| < 1/2: 1 - erf(x). Else exp(-x^2) g(u) / (2 |x| + 1), u = (|x| - 4)/(|x| + 4), g fitted for 0.45 .. 10.2, from where
+// on the result is 0. What roundings lose is carried along as in erfc_f64, and the exponential is 2^24 times as large, so
+// that a denormal result is rounded once. 2.9 ULP.
+template <typename V>
+FERRULE_INLINE V erfc_f32(V x) {
+  constexpr float kG[] = {0x1.5708d0p-8f, -0x1.107816p-6f, 0x1.2f0188p-5f, -0x1.0f526cp-4f,
+                          0x1.801812p-4f, -0x1.9de370p-4f, 0x1.16e9a8p-4f, 0x1.f7f824p-7f};
+  constexpr float kG1 = -0x1.1df1a4p-3f, kG0 = 0x1.3ba592p+0f;
+  const V magnitude = absolute(x), one = constant<V>(1.0f), four = constant<V>(4.0f);
+  const V capped = select(magnitude > constant<V>(10.2f), constant<V>(10.2f), magnitude);
+  const V square = capped * capped, square_low = fused(capped, capped, -square);
+  const V sum = capped + four, sum_low = capped - (sum - four);
+  const V n = capped - four, n_low = capped - (n + four);
+  const V u = n / sum, u_low = fused(-u, sum_low, fused(-u, sum, n) + n_low) / sum;
+  const V p = polynomial(u, kG);
+  const V q = fused(u_low, p, fused(u, p, constant<V>(kG1)));
+  const V g = fused(u_low, q, fused(u, q, constant<V>(kG0)));
+  const V twice = capped + capped, d = twice + one, d_low = twice - (d - one);
+  const V quotient = g / d, quotient_low = fused(-quotient, d_low, fused(-quotient, d, g)) / d;
+  const V e = scaled_exponential<-24>(-square, -square_low);
+  const V tail = fused(e, quotient, e * quotient_low) * constant<V>(0x1p-24f);
+  return select(magnitude < constant<V>(0.5f), one - erf_f32(x), select(x < V{}, constant<V>(2.0f) - tail, tail));
+}
+
 template <typename V>
 FERRULE_INLINE V erfc(V x) {
-  return convert_to<V>(erfc_f64(convert_to<DoubleOf<V>>(x)));
+  if constexpr (sizeof(ScalarOf<V>) == 4) {
+    return select(x == x, erfc_f32(x), x);
+  } else {
+    return erfc_f64(x);
+  }
 }
 
 }  // namespace ferrule::kernels
