@@ -43,6 +43,7 @@ private:
   // Kernels, by root.
   LogicalResult emitMap();
   LogicalResult emitTranspose(TransposeOp op);
+  LogicalResult emitConcat(ConcatOp op);
   LogicalResult emitReduction();
   LogicalResult emitDot();
   LogicalResult emitSoftmax();

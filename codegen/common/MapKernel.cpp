@@ -56,7 +56,40 @@ TransposeOp getOnlyTranspose(DispatchOp dispatch) {
   return isOnly ? transpose : TransposeOp();
 }
 
+/// The only op of a dispatch that copies inputs one after the other along an axis.
+ConcatOp getOnlyConcat(DispatchOp dispatch) {
+  auto concat = dispatch.getYielded().front().getDefiningOp<ConcatOp>();
+  bool isOnly = concat && dispatch.getYielded().size() == 1 &&
+                llvm::all_of(concat.getXs(), [](Value x) { return isa<BlockArgument>(x); });
+  return isOnly ? concat : ConcatOp();
+}
+
 } // namespace
+
+/// Each part is rows of contiguous elements.
+LogicalResult KernelEmission::emitConcat(ConcatOp op) {
+  Dims dims = getDims(op.getResult());
+  ArrayRef<DimExpr> all(dims);
+  DimExpr rows = getElementCount(all.take_front(op.getAxis())), inner = getElementCount(all.drop_front(op.getAxis() + 1));
+  DimExpr stride = inner * dims[op.getAxis()];
+  int64_t tileRows = chooseTileRows(stride);
+  spec.tiles = DimExpr::ceilDiv(rows, DimExpr(tileRows));
+  Type element = elementOf(op.getResult());
+  std::string suffix = std::to_string(std::max(8u, element.getIntOrFloatBitWidth()));
+  emitFunction([&](FunctionEmitter &e, Value ctx) {
+    auto size = [&](const DimExpr &value) { return context.getSize(e, ctx, value); };
+    DimExpr offset = 0;
+    for (Value x : op.getXs()) {
+      DimExpr length = inner * getDims(x)[op.getAxis()];
+      Value target = e.elementPointer(context.getBuffer(e, ctx, 0), element, size(offset));
+      e.call("ferrule_copy_rows_" + suffix, {target, getInput(e, ctx, x), size(rows), size(length), size(stride),
+                                             e.index(tileRows), tileBegin(e), tileEnd(e)});
+      offset = offset + length;
+    }
+    return Value();
+  });
+  return success();
+}
 
 LogicalResult KernelEmission::emitTranspose(TransposeOp op) {
   MatrixTranspose matrix = *MatrixTranspose::match(op.getPattern(), getDims(op.getX()));
@@ -77,6 +110,8 @@ LogicalResult KernelEmission::emitMap() {
   if (TransposeOp transpose = getOnlyTranspose(context.dispatch))
     if (MatrixTranspose::match(transpose.getPattern(), getDims(transpose.getX())))
       return emitTranspose(transpose);
+  if (ConcatOp concat = getOnlyConcat(context.dispatch))
+    return emitConcat(concat);
   Dims sizes = getDims(context.dispatch.getYielded().front());
   ElementIndex index = getIdentityIndex(sizes.size());
   SmallVector<unsigned> variables = llvm::to_vector(llvm::seq<unsigned>(0, sizes.size()));

@@ -23,7 +23,35 @@ void check(Skeleton skeleton, int64_t batch, int64_t rows, int64_t columns, int6
   CHECK(wrong == 0);
 }
 
+template <typename T, typename Skeleton>
+void check_copy(Skeleton skeleton, int64_t rows, int64_t length, int64_t stride) {
+  Buffer<T> x(rows * length), y(rows * stride);
+  for (int64_t i = 0; i < rows * length; ++i) x[i] = static_cast<T>(i * 2654435761u + 1);
+  for (int64_t i = 0; i < rows * stride; ++i) y[i] = 7;
+  const int64_t tiles = ceil_div(rows, 3);
+  skeleton(y.data(), x.data(), rows, length, stride, 3, tiles / 2, tiles);
+  skeleton(y.data(), x.data(), rows, length, stride, 3, 0, tiles / 2);
+  int64_t wrong = 0;
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t i = 0; i < stride; ++i) wrong += y[r * stride + i] != (i < length ? x[r * length + i] : T(7));
+  CHECK(wrong == 0);
+}
+
 }  // namespace
+
+TEST_CASE("copy_rows: lengths around the vectors', what lies between the rows stays") {
+  for (const SkeletonTable* table : runnable_skeletons()) {
+    for (const int64_t rows : {1, 5, 12}) {
+      for (const int64_t length : {1, 7, 8, 16, 24, 64, 100}) {
+        INFO(table->target << " " << rows << " x " << length);
+        check_copy<uint8_t>(table->ferrule_copy_rows_8, rows, length, length + 9);
+        check_copy<uint16_t>(table->ferrule_copy_rows_16, rows, length, length);
+        check_copy<uint32_t>(table->ferrule_copy_rows_32, rows, length, length + 72);
+        check_copy<uint64_t>(table->ferrule_copy_rows_64, rows, length, length + 1);
+      }
+    }
+  }
+}
 
 TEST_CASE("transpose: sizes around squares and blocks") {
   for (const SkeletonTable* table : runnable_skeletons()) {
