@@ -121,3 +121,16 @@ func.func @tied_embedding(%i: tensor<1x3x1xi32>) -> tensor<3x50xf32> {
   %y = ferrule.matmul %x, %e {transpose_b = true} : (tensor<3x8xf32>, tensor<50x8xf32>) -> tensor<3x50xf32>
   return %y : tensor<3x50xf32>
 }
+
+// A concatenation of what convolutions made stays channels-last.
+// CHECK-LABEL: func.func @concatenation
+// CHECK: %[[A:.*]] = ferrule.image_max_pool
+// CHECK: %[[B:.*]] = ferrule.image_max_pool
+// CHECK: %[[C:.*]] = ferrule.concat %[[A]], %[[B]] {axis = 3 : i64} : (tensor<2x4x4x3xf32>, tensor<2x4x4x3xf32>) -> tensor<2x4x4x6xf32>
+// CHECK: ferrule.transpose %[[C]] {pattern = array<i64: 0, 3, 1, 2>}
+func.func @concatenation(%x: tensor<2x3x8x8xf32>, %y: tensor<2x3x8x8xf32>) -> tensor<2x6x4x4xf32> {
+  %a = ferrule.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads_begin = array<i64: 0, 0>, pads_end = array<i64: 0, 0>, dilations = array<i64: 1, 1>} : (tensor<2x3x8x8xf32>) -> tensor<2x3x4x4xf32>
+  %b = ferrule.max_pool %y {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads_begin = array<i64: 0, 0>, pads_end = array<i64: 0, 0>, dilations = array<i64: 1, 1>} : (tensor<2x3x8x8xf32>) -> tensor<2x3x4x4xf32>
+  %c = ferrule.concat %a, %b {axis = 1 : i64} : (tensor<2x3x4x4xf32>, tensor<2x3x4x4xf32>) -> tensor<2x6x4x4xf32>
+  return %c : tensor<2x6x4x4xf32>
+}

@@ -120,6 +120,27 @@ struct SinkTransposeThroughElementwise : RewritePattern {
   }
 };
 
+/// A concatenation of channels-last images stays channels-last.
+struct SinkTransposeThroughConcat : OpRewritePattern<ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ConcatOp op, PatternRewriter &rewriter) const override {
+    SmallVector<int64_t> pattern;
+    for (Value operand : op.getXs())
+      if (auto transpose = operand.getDefiningOp<TransposeOp>(); transpose && transpose->hasAttr(channelsFirstMark))
+        pattern = SmallVector<int64_t>(transpose.getPattern());
+    if (pattern.empty())
+      return rewriter.notifyMatchFailure(op, "no operand comes from channels-last");
+    GraphBuilder b(rewriter, op.getLoc());
+    SmallVector<Value> operands;
+    for (Value operand : op.getXs())
+      operands.push_back(b.transpose(operand, invert(pattern))); // Composed with the operand's own transpose.
+    Value result = b.transpose(b.concat(operands, pattern[op.getAxis()]), pattern);
+    result.getDefiningOp()->setAttr(channelsFirstMark, rewriter.getUnitAttr());
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
 /// transpose(broadcast_to(x)): x is smaller, and often one vector, whose transpose is a reshape.
 struct TransposeBeforeBroadcast : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -290,7 +311,7 @@ LogicalResult mlir::ferrule::propagateLayouts(ModuleOp module) {
   MLIRContext *context = module.getContext();
   RewritePatternSet patterns(context);
   patterns.add<ComposeTransposes, TransposeToReshape, ComposeReshapes, SinkTransposeThroughElementwise,
-               TransposeBeforeBroadcast, TransposeSplat, CancelPackOfUnpack, RaisePackThroughElementwise,
+               SinkTransposeThroughConcat, TransposeBeforeBroadcast, TransposeSplat, CancelPackOfUnpack, RaisePackThroughElementwise,
                PackUniform>(context);
   patterns.add<SinkTransposeThroughReduction<ReduceSumOp>, SinkTransposeThroughReduction<ReduceMaxOp>,
                SinkTransposeThroughReduction<ReduceMinOp>, SinkTransposeThroughReduction<ReduceProdOp>,
