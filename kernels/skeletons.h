@@ -34,21 +34,6 @@ constexpr int64_t matmul_tiles(int64_t M, int64_t N, int64_t tile_m, int64_t til
   return ceil_div(M, tile_m) * ceil_div(ceil_div(N, 16), tile_panels);
 }
 
-struct MatmulTile {
-  int64_t rows, panels;  // tile_m, tile_panels
-};
-
-// The register tile that a target runs fastest. `registers` = 32 vectors of 64 bytes (x86-64-v4) or 16 of 32 (v3).
-// 8 rows by 3 panels keep 24 accumulators; 14 by 2 keep 28, but 14 rows whose stride is a multiple of 4 KiB fall into
-// one set of an 8-way cache (measured: 74 % of peak at K = 1024, against 93 % for 8 by 3).
-constexpr MatmulTile matmul_tile(int64_t registers, int64_t N, int64_t element_bytes) {
-  if (registers < 32) return {element_bytes == 4 ? 6 : 3, 1};
-  const int64_t panels = ceil_div(N, 16);
-  if (element_bytes == 8) return panels >= 2 ? MatmulTile{7, 2} : MatmulTile{14, 1};
-  if (panels >= 3) return {8, 3};
-  return {14, panels};
-}
-
 // Equal blocks of 4 to 8 panels of a convolution's output channels that are tiles of their own, so that threads have work
 // also where the image has few rows; 1 if the panels do not split like that.
 constexpr int64_t conv_column_blocks(int64_t groups, int64_t out_c) {
