@@ -34,6 +34,9 @@ constexpr int64_t matmul_tiles(int64_t M, int64_t N, int64_t tile_m, int64_t til
   return ceil_div(M, tile_m) * ceil_div(ceil_div(N, 16), tile_panels);
 }
 
+// A transpose works on square blocks of so many rows and columns.
+inline constexpr int64_t kTransposeBlock = 64;
+
 // Equal blocks of 4 to 8 panels of a convolution's output channels that are tiles of their own, so that threads have work
 // also where the image has few rows; 1 if the panels do not split like that.
 constexpr int64_t conv_column_blocks(int64_t groups, int64_t out_c) {

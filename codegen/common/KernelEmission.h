@@ -26,6 +26,11 @@ inline Type elementOf(Value value) { return typeOf(value).getElementType(); }
 /// "_f32", "_i64": the suffix of a skeleton for this dtype; empty if there is none.
 std::string suffixOf(Type element, bool integers);
 
+/// "_b4": the suffix of a skeleton that moves elements of this width.
+inline std::string widthSuffixOf(Type element) {
+  return "_b" + std::to_string((element.getIntOrFloatBitWidth() + 7) / 8);
+}
+
 class KernelEmission {
 public:
   KernelEmission(ModuleOp kernels, DispatchOp dispatch, StringRef name);

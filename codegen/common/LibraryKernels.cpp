@@ -16,7 +16,7 @@ static std::optional<std::string> getSuffix(const LibraryCall &call) {
   if (!call.element)
     return "";
   if (call.byWidth)
-    return "_b" + std::to_string((call.element.getIntOrFloatBitWidth() + 7) / 8);
+    return widthSuffixOf(call.element);
   std::string suffix = suffixOf(call.element, /*integers=*/true);
   return suffix.empty() ? std::nullopt : std::optional<std::string>(suffix);
 }

@@ -2,6 +2,8 @@
 
 #include "codegen/common/KernelEmission.h"
 
+#include "kernels/skeletons.h"
+
 using namespace mlir;
 using namespace mlir::ferrule;
 
@@ -75,15 +77,14 @@ LogicalResult KernelEmission::emitConcat(ConcatOp op) {
   int64_t tileRows = chooseTileRows(stride);
   spec.tiles = DimExpr::ceilDiv(rows, DimExpr(tileRows));
   Type element = elementOf(op.getResult());
-  std::string suffix = std::to_string(std::max(8u, element.getIntOrFloatBitWidth()));
   emitFunction([&](FunctionEmitter &e, Value ctx) {
     auto size = [&](const DimExpr &value) { return context.getSize(e, ctx, value); };
     DimExpr offset = 0;
     for (Value x : op.getXs()) {
       DimExpr length = inner * getDims(x)[op.getAxis()];
       Value target = e.elementPointer(context.getBuffer(e, ctx, 0), element, size(offset));
-      e.call("ferrule_copy_rows_" + suffix, {target, getInput(e, ctx, x), size(rows), size(length), size(stride),
-                                             e.index(tileRows), tileBegin(e), tileEnd(e)});
+      e.call("ferrule_copy_rows" + widthSuffixOf(element), {target, getInput(e, ctx, x), size(rows), size(length),
+                                                            size(stride), e.index(tileRows), tileBegin(e), tileEnd(e)});
       offset = offset + length;
     }
     return Value();
@@ -93,12 +94,11 @@ LogicalResult KernelEmission::emitConcat(ConcatOp op) {
 
 LogicalResult KernelEmission::emitTranspose(TransposeOp op) {
   MatrixTranspose matrix = *MatrixTranspose::match(op.getPattern(), getDims(op.getX()));
-  constexpr int64_t block = 64; // As in kernels/transpose.
+  constexpr int64_t block = ::ferrule::kernels::kTransposeBlock;
   spec.tiles = matrix.batch * DimExpr::ceilDiv(matrix.rows, block) * DimExpr::ceilDiv(matrix.columns, block);
-  std::string suffix = std::to_string(std::max(8u, typeOf(op.getX()).getElementTypeBitWidth()));
   emitFunction([&](FunctionEmitter &e, Value ctx) {
     auto size = [&](const DimExpr &value) { return context.getSize(e, ctx, value); };
-    e.call("ferrule_transpose_" + suffix,
+    e.call("ferrule_transpose" + widthSuffixOf(elementOf(op.getX())),
            {context.getBuffer(e, ctx, 0), getInput(e, ctx, op.getX()), size(matrix.batch), size(matrix.rows),
             size(matrix.columns), tileBegin(e), tileEnd(e)});
     return Value();

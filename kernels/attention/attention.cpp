@@ -7,6 +7,7 @@
 
 #include "kernels/base/contraction.h"
 #include "kernels/base/define.h"
+#include "kernels/base/lane_transpose.h"
 #include "kernels/elementwise/exponential.h"
 #include "kernels/reduce/reduce.h"
 
@@ -64,32 +65,6 @@ FERRULE_INLINE void for_heights(int64_t count, Run run) {
   if constexpr (TALLEST > 1) {
     if (r < count) run(Height<1>{}, r);
   }
-}
-
-// Swaps rows and lanes of a block of 16 by 16 elements.
-template <typename V, int DISTANCE>
-FERRULE_INLINE void swap_blocks(V (&x)[kLanes]) {
-#pragma unroll
-  for (int i = 0; i < kLanes; ++i) {
-    if (i & DISTANCE) continue;
-    const V a = x[i], b = x[i + DISTANCE];
-#define FERRULE_LOW(c) ((c) & DISTANCE ? 16 + (c) - DISTANCE : (c))
-#define FERRULE_HIGH(c) ((c) & DISTANCE ? 16 + (c) : (c) + DISTANCE)
-#define FERRULE_LANES(F) \
-  F(0), F(1), F(2), F(3), F(4), F(5), F(6), F(7), F(8), F(9), F(10), F(11), F(12), F(13), F(14), F(15)
-    x[i] = __builtin_shufflevector(a, b, FERRULE_LANES(FERRULE_LOW));
-    x[i + DISTANCE] = __builtin_shufflevector(a, b, FERRULE_LANES(FERRULE_HIGH));
-#undef FERRULE_LOW
-#undef FERRULE_HIGH
-#undef FERRULE_LANES
-  }
-}
-template <typename V>
-FERRULE_INLINE void transpose_lanes(V (&x)[kLanes]) {
-  swap_blocks<V, 8>(x);
-  swap_blocks<V, 4>(x);
-  swap_blocks<V, 2>(x);
-  swap_blocks<V, 1>(x);
 }
 
 // `count` elements that lie `stride` apart.

@@ -1,11 +1,10 @@
 // Matrices with their axes exchanged, in blocks that stay in the first-level cache.
 #include "kernels/base/define.h"
+#include "kernels/base/lane_transpose.h"
 #include "kernels/base/vector.h"
 
 namespace ferrule::kernels {
 namespace {
-
-constexpr int64_t kBlock = 64;
 
 template <typename T>
 using Row = T __attribute__((ext_vector_type(kLanes)));
@@ -17,39 +16,12 @@ FERRULE_INLINE Row<T> load_row(const T* x) {
   return row;
 }
 
-// One of the four steps that transpose 16 x 16 elements: rows i and i + DISTANCE exchange the lanes whose number has
-// the bit DISTANCE set in one of them and clear in the other.
-template <int DISTANCE, typename T>
-FERRULE_INLINE void exchange(Row<T>& low, Row<T>& high) {
-#define FERRULE_LOW(L) ((L)&DISTANCE ? 16 + ((L) ^ DISTANCE) : (L))
-#define FERRULE_HIGH(L) ((L)&DISTANCE ? 16 + (L) : ((L) | DISTANCE))
-#define FERRULE_LANES(M) \
-  M(0), M(1), M(2), M(3), M(4), M(5), M(6), M(7), M(8), M(9), M(10), M(11), M(12), M(13), M(14), M(15)
-  const Row<T> a = low, b = high;
-  low = __builtin_shufflevector(a, b, FERRULE_LANES(FERRULE_LOW));
-  high = __builtin_shufflevector(a, b, FERRULE_LANES(FERRULE_HIGH));
-#undef FERRULE_LANES
-#undef FERRULE_HIGH
-#undef FERRULE_LOW
-}
-
-template <int DISTANCE, typename T>
-FERRULE_INLINE void exchange_all(Row<T> (&rows)[kLanes]) {
-#pragma unroll
-  for (int i = 0; i < kLanes; ++i) {
-    if ((i & DISTANCE) == 0) exchange<DISTANCE>(rows[i], rows[i + DISTANCE]);
-  }
-}
-
 template <typename T>
 FERRULE_INLINE void transpose_square(T* y, int64_t y_stride, const T* x, int64_t x_stride) {
   Row<T> rows[kLanes];
 #pragma unroll
   for (int i = 0; i < kLanes; ++i) rows[i] = load_row(x + i * x_stride);
-  exchange_all<8>(rows);
-  exchange_all<4>(rows);
-  exchange_all<2>(rows);
-  exchange_all<1>(rows);
+  transpose_lanes(rows);
 #pragma unroll
   for (int i = 0; i < kLanes; ++i) __builtin_memcpy(y + i * y_stride, &rows[i], sizeof(rows[i]));
 }
@@ -92,12 +64,12 @@ FERRULE_INLINE void transpose_block(T* y, int64_t y_stride, const T* x, int64_t 
 template <typename T>
 FERRULE_INLINE void transpose(T* y, const T* x, int64_t rows, int64_t columns, int64_t tile_begin,
                               int64_t tile_end) {
-  const int64_t wide = ceil_div(columns, kBlock), blocks = ceil_div(rows, kBlock) * wide;
+  const int64_t wide = ceil_div(columns, kTransposeBlock), blocks = ceil_div(rows, kTransposeBlock) * wide;
   for (int64_t t = tile_begin; t < tile_end; ++t) {
     const int64_t matrix = t / blocks * rows * columns;
-    const int64_t r = t % blocks / wide * kBlock, c = t % wide * kBlock;
-    const int64_t height = r + kBlock < rows ? kBlock : rows - r;
-    const int64_t width = c + kBlock < columns ? kBlock : columns - c;
+    const int64_t r = t % blocks / wide * kTransposeBlock, c = t % wide * kTransposeBlock;
+    const int64_t height = r + kTransposeBlock < rows ? kTransposeBlock : rows - r;
+    const int64_t width = c + kTransposeBlock < columns ? kTransposeBlock : columns - c;
     transpose_block(y + matrix + c * rows + r, rows, x + matrix + r * columns + c, columns, height, width);
   }
 }
@@ -132,7 +104,7 @@ FERRULE_INLINE void copy_rows(T* y, const T* x, int64_t rows, int64_t length, in
    int64_t tile_end) {                                                                                         \
     ferrule::kernels::copy_rows(y, x, rows, length, y_stride, tile_rows, tile_begin, tile_end);                \
   }
-FERRULE_TRANSPOSE(8, uint8_t)
-FERRULE_TRANSPOSE(16, uint16_t)
-FERRULE_TRANSPOSE(32, uint32_t)
-FERRULE_TRANSPOSE(64, uint64_t)
+FERRULE_TRANSPOSE(b1, uint8_t)
+FERRULE_TRANSPOSE(b2, uint16_t)
+FERRULE_TRANSPOSE(b4, uint32_t)
+FERRULE_TRANSPOSE(b8, uint64_t)

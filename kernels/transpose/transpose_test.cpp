@@ -44,10 +44,10 @@ TEST_CASE("copy_rows: lengths around the vectors', what lies between the rows st
     for (const int64_t rows : {1, 5, 12}) {
       for (const int64_t length : {1, 7, 8, 16, 24, 64, 100}) {
         INFO(table->target << " " << rows << " x " << length);
-        check_copy<uint8_t>(table->ferrule_copy_rows_8, rows, length, length + 9);
-        check_copy<uint16_t>(table->ferrule_copy_rows_16, rows, length, length);
-        check_copy<uint32_t>(table->ferrule_copy_rows_32, rows, length, length + 72);
-        check_copy<uint64_t>(table->ferrule_copy_rows_64, rows, length, length + 1);
+        check_copy<uint8_t>(table->ferrule_copy_rows_b1, rows, length, length + 9);
+        check_copy<uint16_t>(table->ferrule_copy_rows_b2, rows, length, length);
+        check_copy<uint32_t>(table->ferrule_copy_rows_b4, rows, length, length + 72);
+        check_copy<uint64_t>(table->ferrule_copy_rows_b8, rows, length, length + 1);
       }
     }
   }
@@ -59,10 +59,10 @@ TEST_CASE("transpose: sizes around squares and blocks") {
       for (const int64_t columns : {1, 3, 15, 16, 17, 48, 64, 65, 130}) {
         INFO(table->target << " " << rows << " x " << columns);
         for (const int64_t pieces : {1, 3}) {
-          check<uint8_t>(table->ferrule_transpose_8, 2, rows, columns, pieces);
-          check<uint16_t>(table->ferrule_transpose_16, 2, rows, columns, pieces);
-          check<uint32_t>(table->ferrule_transpose_32, 3, rows, columns, pieces);
-          check<uint64_t>(table->ferrule_transpose_64, 2, rows, columns, pieces);
+          check<uint8_t>(table->ferrule_transpose_b1, 2, rows, columns, pieces);
+          check<uint16_t>(table->ferrule_transpose_b2, 2, rows, columns, pieces);
+          check<uint32_t>(table->ferrule_transpose_b4, 3, rows, columns, pieces);
+          check<uint64_t>(table->ferrule_transpose_b8, 2, rows, columns, pieces);
         }
       }
     }
