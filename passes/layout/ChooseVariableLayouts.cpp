@@ -28,23 +28,6 @@ double estimateFlops(Operation *op) {
   return flops ? double(*flops) : 0;
 }
 
-/// The uses of a value in program order, also those in branches and loops that capture it.
-void collectUses(Value value, SmallVectorImpl<OpOperand *> &uses) {
-  SmallVector<OpOperand *> direct;
-  for (OpOperand &use : value.getUses())
-    direct.push_back(&use);
-  for (OpOperand *use : llvm::reverse(direct)) { // Use lists run backwards.
-    Operation *user = use->getOwner();
-    uses.push_back(use);
-    if (!isControlFlow(user) || use < getRegionOperands(user).data())
-      continue;
-    unsigned number = use - getRegionOperands(user).data();
-    if (number >= getFirstCapture(user))
-      for (Region &region : user->getRegions())
-        collectUses(region.getArgument(number), uses);
-  }
-}
-
 bool canPack(VariableOp variable) {
   auto type = cast<RankedTensorType>(variable.getType());
   return type.getElementType().isF32() || type.getElementType().isF64();
@@ -105,6 +88,25 @@ void convertUses(ModuleOp module, SymbolTable &symbols) {
 }
 
 } // namespace
+
+void mlir::ferrule::collectUses(OpOperand &use, SmallVectorImpl<OpOperand *> &uses) {
+  Operation *user = use.getOwner();
+  uses.push_back(&use);
+  if (!isControlFlow(user) || &use < getRegionOperands(user).data())
+    return;
+  unsigned number = &use - getRegionOperands(user).data();
+  if (number >= getFirstCapture(user))
+    for (Region &region : user->getRegions())
+      collectUses(region.getArgument(number), uses);
+}
+
+void mlir::ferrule::collectUses(Value value, SmallVectorImpl<OpOperand *> &uses) {
+  SmallVector<OpOperand *> direct;
+  for (OpOperand &use : value.getUses())
+    direct.push_back(&use);
+  for (OpOperand *use : llvm::reverse(direct)) // Use lists run backwards.
+    collectUses(*use, uses);
+}
 
 std::optional<PanelLayout> mlir::ferrule::getWantedLayout(OpOperand &use) {
   if (auto convolution = dyn_cast<ConvolutionOp>(use.getOwner())) {

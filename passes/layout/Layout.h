@@ -18,6 +18,11 @@ namespace mlir::ferrule {
 /// to it (`of`) follow. Reads become `unpack(read)`, assigns `assign(pack)`.
 void chooseVariableLayouts(ModuleOp module);
 
+/// Adds `use`, and if it brings a value into branches or loops, the uses there.
+void collectUses(OpOperand &use, SmallVectorImpl<OpOperand *> &uses);
+/// Adds the uses of a value in program order, also those in branches and loops that capture it.
+void collectUses(Value value, SmallVectorImpl<OpOperand *> &uses);
+
 /// The layout that the owner of `use` wants for its operand, if that is a weight there.
 std::optional<PanelLayout> getWantedLayout(OpOperand &use);
 

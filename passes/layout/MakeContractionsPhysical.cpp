@@ -203,7 +203,8 @@ struct ConvertTake : OpRewritePattern<TakeOp> {
   LogicalResult matchAndRewrite(TakeOp op, PatternRewriter &rewriter) const override {
     auto unpack = op.getX().getDefiningOp<UnpackOp>();
     auto indices = cast<RankedTensorType>(op.getIndices().getType());
-    if (!unpack || op.getAxis() != 0 || indices.getShape().back() != 1 || unpack.getGroups() != 1 || unpack.getNAxes().size() != 1 || unpack.getKAxes().size() != 1)
+    if (!unpack || op.getAxis() != 0 || indices.getShape().back() != 1 || unpack.getGroups() != 1 ||
+        unpack.getNAxes().size() != 1 || unpack.getKAxes().size() != 1)
       return rewriter.notifyMatchFailure(op, "takes no parts along the first axis of a matrix in panels");
     int64_t n = unpack.getType().getDimSize(unpack.getNAxes()[0]);
     rewriter.replaceOpWithNewOp<PanelTakeOp>(op, op.getType(), unpack.getX(), op.getIndices(), n,

@@ -1,6 +1,5 @@
 #include "passes/layout/Layout.h"
 
-#include "ir/graph/ControlFlow.h"
 #include "ir/graph/Layout.h"
 #include "ir/graph/PackPanels.h"
 #include "ir/graph/Shape.h"
@@ -37,18 +36,11 @@ static Value createPacked(ConstantOp constant, ArrayRef<char> logical, const Pan
 
 /// The layout that a contraction wants for what `use` brings, here or in a region that captures it.
 static std::optional<PanelLayout> getWantedLayoutWithin(OpOperand &use) {
-  if (std::optional<PanelLayout> layout = getWantedLayout(use))
-    return layout;
-  Operation *owner = use.getOwner();
-  if (!isControlFlow(owner) || &use < getRegionOperands(owner).data())
-    return std::nullopt;
-  unsigned number = &use - getRegionOperands(owner).data();
-  if (number < getFirstCapture(owner))
-    return std::nullopt;
-  for (Region &region : owner->getRegions())
-    for (OpOperand &inner : region.getArgument(number).getUses())
-      if (std::optional<PanelLayout> layout = getWantedLayoutWithin(inner))
-        return layout;
+  SmallVector<OpOperand *> uses;
+  collectUses(use, uses);
+  for (OpOperand *each : uses)
+    if (std::optional<PanelLayout> layout = getWantedLayout(*each))
+      return layout;
   return std::nullopt;
 }
 
