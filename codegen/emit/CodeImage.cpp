@@ -181,7 +181,6 @@ Error inlineTopDown(llvm::Function &kernel, llvm::FunctionPassManager &cleanup,
     }
     // Inlining changed the blocks behind the pass manager's back: what an earlier level left computed is stale.
     analyses.invalidate(kernel, llvm::PreservedAnalyses::none());
-    analyses.invalidate(kernel, llvm::PreservedAnalyses::none()); // Inlining added blocks.
     analyses.invalidate(kernel, cleanup.run(kernel, analyses));
   }
   return makeError("kernel " + kernel.getName() + ": its calls do not end after " + llvm::Twine(maxLevels) +

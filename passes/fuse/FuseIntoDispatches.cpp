@@ -211,7 +211,8 @@ private:
                                  (!isView(op) && options.fuse && isElementwise(producer) && isCheap(producer)));
       // An index map reads another element than the one being computed, so a member cannot feed it; the parts of a
       // concatenation are read under a mask, from memory. Elements that are read across rows cost more than a pass.
-      inside = inside && !isa<ConcatOp>(op) && (!readsAcrossRows(op) || isFree(producer) || (isView(producer) && !isa<ConcatOp>(producer)));
+      bool costsNothing = !inside || isFree(producer) || (isView(producer) && !isa<ConcatOp>(producer));
+      inside = inside && !isa<ConcatOp>(op) && (costsNothing || !readsAcrossRows(op));
       if (inside && !clones.contains(producer))
         collectRecomputed(producer, leaves, clones);
       else if (!inside)
