@@ -9,14 +9,10 @@ import time
 
 from . import artifacts, models, tables
 from . import options as command_line
-from .harness import PYTHONS, ROOT, System, WorkerError, environment, show
+from .harness import PYTHONS, ROOT, WorkerError, environment, show
 from .machine import OtherLoad
+from .models import SYSTEMS
 
-SYSTEMS = {
-    "ferrule": System("Ferrule", "ferrule", "infer_ferrule"),
-    "ort": System("ONNX Runtime", "peers", "infer_ort"),
-    "openvino": System("OpenVINO", "peers", "infer_openvino"),
-}
 PARTS = ("import", "load", "first")
 
 

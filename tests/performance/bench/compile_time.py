@@ -6,13 +6,10 @@ import tempfile
 
 from . import artifacts, models, tables
 from . import options as command_line
-from .harness import System, Worker, WorkerError, show
+from .harness import Worker, WorkerError, show
 from .machine import OtherLoad
 
-PEERS = {
-    "ort": System("ONNX Runtime", "peers", "infer_ort"),
-    "openvino": System("OpenVINO", "peers", "infer_openvino"),
-}
+PEERS = {name: system for name, system in models.SYSTEMS.items() if name != tables.OURS}
 LARGE_BATCH = 4096
 # Files that leave the batch open; the compiler must not take longer for a larger one.
 ANY_BATCH = ("ocr_cls", "ocr_rec", "magika")

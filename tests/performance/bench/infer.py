@@ -5,14 +5,8 @@ import tempfile
 
 from . import comparison, models
 from . import options as command_line
-from .harness import System
 from .machine import OtherLoad
 
-SYSTEMS = {
-    "ferrule": System("Ferrule", "ferrule", "infer_ferrule"),
-    "ort": System("ONNX Runtime", "peers", "infer_ort"),
-    "openvino": System("OpenVINO", "peers", "infer_openvino"),
-}
 # Of the largest output. Far above what rounding does to these networks, far below what a wrong operator does.
 TOLERANCE = 1e-3
 
@@ -23,14 +17,14 @@ def main(arguments):
     command_line.add_kernels(parser)
     options = command_line.parse(parser, "infer", arguments)
     others, rows = OtherLoad(), []
-    comparing = comparison.Comparison(SYSTEMS, "ort", TOLERANCE, every=True)
+    comparing = comparison.Comparison(models.SYSTEMS, "ort", TOLERANCE, every=True)
     with tempfile.TemporaryDirectory() as folder:
         for name in options.model:
             job = models.make_job(models.load(name), pathlib.Path(folder))
             rows += [comparing.row((name, threads), job, threads, options) for threads in options.threads]
             pathlib.Path(job["artifact"]).unlink(missing_ok=True)
     what = f"{command_line.unit(options)}; float32, batch 1."
-    note = f"- Differences are from the results of {SYSTEMS['ort'].title}, divided by the largest of them."
+    note = f"- Differences are from the results of {models.SYSTEMS['ort'].title}, divided by the largest of them."
     notes = (note, *comparing.kernel_lines())
     table = command_line.Table("infer", what, ("model", "threads"), rows, comparing.titles(), comparing.versions, notes)
     command_line.publish(options, table, others)

@@ -3,8 +3,14 @@
 import json
 from typing import NamedTuple
 
-from .harness import CACHE
+from .harness import CACHE, System
 
+# Who runs them.
+SYSTEMS = {
+    "ferrule": System("Ferrule", "ferrule", "infer_ferrule"),
+    "ort": System("ONNX Runtime", "peers", "infer_ort"),
+    "openvino": System("OpenVINO", "peers", "infer_openvino"),
+}
 FOLDER = CACHE / "models"
 NAMES = (
     "resnet50", "mobilenet_v2", "efficientnet_b0", "vit_b_16", "minilm_l6", "gpt2_s64", "lstm2",
