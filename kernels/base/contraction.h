@@ -25,9 +25,11 @@ inline constexpr int kAccumulatorRegisters = 24, kRegisterBytes = 16, kMaxPanels
 constexpr int smaller(int a, int b) { return a < b ? a : b; }
 
 // The tallest tile of that many panels; no tile is taller than 14 (112, 56, 28, 14 and 7 split without a remainder).
+// `half`: of the last panel only the first 8 columns exist.
 template <typename T>
-constexpr int max_rows(int panels) {
-  const int rows = smaller(14, kAccumulatorRegisters / (panels * 16 * static_cast<int>(sizeof(T)) / kRegisterBytes));
+constexpr int max_rows(int panels, bool half = false) {
+  const int row_bytes = (panels * 16 - half * 8) * static_cast<int>(sizeof(T));
+  const int rows = smaller(14, kAccumulatorRegisters / ((row_bytes + kRegisterBytes - 1) / kRegisterBytes));
   return panels == 3 ? smaller(8, rows) : rows;
 }
 // Several panels pay only while there are rows enough to reuse them.
@@ -36,26 +38,26 @@ constexpr bool has_tile(int panels) {
   return panels <= kMaxPanels && (panels == 1 || max_rows<T>(panels) >= 7);
 }
 
-template <typename T, int ROWS, int PANELS>
+// HALF: the last panel has no more than 8 columns, which take half the work where a panel is more than one register, or
+// where half a register costs half; its sums are in `half`, and nothing is in acc[r][PANELS - 1].
+template <typename T, int ROWS, int PANELS, bool HALF = false>
 struct Tile {
+  static constexpr int kWhole = PANELS - HALF;
   Vec<T> acc[ROWS][PANELS];
+  HalfVec<T> half[ROWS];
 
   FERRULE_INLINE void clear() {
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) {
 #pragma unroll
       for (int p = 0; p < PANELS; ++p) acc[r][p] = Vec<T>{};
+      half[r] = HalfVec<T>{};
     }
   }
 
   // One k for all rows: row r reads a[r * a_row_stride].
   FERRULE_INLINE void step(const T* a, int64_t a_row_stride, const Vec<T> (&b)[PANELS]) {
-#pragma unroll
-    for (int r = 0; r < ROWS; ++r) {
-      const Vec<T> broadcast = splat(a[r * a_row_stride]);
-#pragma unroll
-      for (int p = 0; p < PANELS; ++p) acc[r][p] = fused(broadcast, b[p], acc[r][p]);
-    }
+    step_rows(a, a_row_stride, b, 0, ROWS);
   }
 
   // One k for the rows [first, last): the others have no element there. With constant bounds nothing is left of the
@@ -67,7 +69,8 @@ struct Tile {
       if (r < first || r >= last) continue;
       const Vec<T> broadcast = splat(a[r * a_row_stride]);
 #pragma unroll
-      for (int p = 0; p < PANELS; ++p) acc[r][p] = fused(broadcast, b[p], acc[r][p]);
+      for (int p = 0; p < kWhole; ++p) acc[r][p] = fused(broadcast, b[p], acc[r][p]);
+      if constexpr (HALF) half[r] = fused(HalfVec<T>(broadcast.lo), HalfVec<T>(b[kWhole].lo), half[r]);
     }
   }
 
@@ -76,10 +79,15 @@ struct Tile {
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) {
 #pragma unroll
-      for (int p = 0; p < PANELS; ++p) {
+      for (int p = 0; p < kWhole; ++p) {
         const Vec<T> before = first_time ? Vec<T>{} : total[r][p];
         total[r][p] = before + acc[r][p];
         acc[r][p] = Vec<T>{};
+      }
+      if constexpr (HALF) {
+        const HalfVec<T> before = first_time ? HalfVec<T>{} : HalfVec<T>(total[r][kWhole].lo);
+        total[r][kWhole] = widen<T>(before + half[r]);
+        half[r] = HalfVec<T>{};
       }
     }
   }
@@ -109,19 +117,19 @@ struct Height {
   static constexpr int value = N;
 };
 
-template <typename T, int PANELS, typename Run>
+template <typename T, int PANELS, bool HALF = false, typename Run>
 FERRULE_INLINE void with_height(int64_t rows, Run run) {
-  constexpr int kMax = max_rows<T>(PANELS);
-#define FERRULE_HEIGHT(N)                               \
-  case N:                                               \
-    if constexpr (N <= kMax) run(Height<N>{}, 0);       \
+  constexpr int kMax = max_rows<T>(PANELS, HALF);
+#define FERRULE_HEIGHT(N)                         \
+  case N:                                         \
+    if constexpr (N <= kMax) run(Height<N>{}, 0); \
     return;
-#define FERRULE_TWO_HEIGHTS(N, A, B)                    \
-  case N:                                               \
-    if constexpr (N <= kMax) {                          \
-      run(Height<A>{}, 0);                              \
-      run(Height<B>{}, A);                              \
-    }                                                   \
+#define FERRULE_TWO_HEIGHTS(N, A, B) \
+  case N:                            \
+    if constexpr (N <= kMax) {       \
+      run(Height<A>{}, 0);           \
+      run(Height<B>{}, A);           \
+    }                                \
     return;
   if (__builtin_constant_p(rows)) {
     switch (rows) {

@@ -115,6 +115,14 @@ FERRULE_VECTOR_OF(uint64_t)
 template <typename T>
 using Vec = typename VectorOf<T>::Type;
 
+// The first 8 lanes of a Vec.
+template <typename T>
+struct HalfVectorOf {
+  typedef T Type __attribute__((ext_vector_type(kLanes / 2)));
+};
+template <typename T>
+using HalfVec = typename HalfVectorOf<T>::Type;
+
 #define FERRULE_VECTOR_LANE(T)              \
   template <>                               \
   struct LaneOf<Vec<T>> {                   \
@@ -151,6 +159,14 @@ FERRULE_INLINE void store(T* to, Vec<T> v) {
   __builtin_memcpy(to, &v, sizeof(v));
 }
 
+// 16 lanes of which the upper 8 are +0.
+template <typename T>
+FERRULE_INLINE Vec<T> widen(HalfVec<T> lower) {
+  Vec<T> v{};
+  v.lo = lower;
+  return v;
+}
+
 template <typename T>
 FERRULE_INLINE Vec<typename LaneTraits<T>::Bits> lane_index() {
   return Vec<typename LaneTraits<T>::Bits>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -180,6 +196,9 @@ FERRULE_INLINE void store_first(T* to, Vec<T> v, int64_t count) {
 
 #define FERRULE_VECTOR_FLOAT_OPS(T)                                                                               \
   FERRULE_INLINE Vec<T> fused(Vec<T> a, Vec<T> b, Vec<T> c) { return __builtin_elementwise_fma(a, b, c); }        \
+  FERRULE_INLINE HalfVec<T> fused(HalfVec<T> a, HalfVec<T> b, HalfVec<T> c) {                                     \
+    return __builtin_elementwise_fma(a, b, c);                                                                    \
+  }                                                                                                               \
   FERRULE_INLINE Vec<T> square_root(Vec<T> a) { return __builtin_elementwise_sqrt(a); }                           \
   FERRULE_INLINE Vec<T> round_even(Vec<T> a) { return __builtin_elementwise_roundeven(a); }                       \
   FERRULE_INLINE Vec<T> round_down(Vec<T> a) { return __builtin_elementwise_floor(a); }                           \

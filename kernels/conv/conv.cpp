@@ -5,6 +5,12 @@
 namespace ferrule::kernels {
 namespace {
 
+// Whether the last panel of a strip has no more than 8 columns.
+template <bool HALF>
+struct LastPanel {
+  static constexpr bool half = HALF;
+};
+
 // All tiles (output rows) for the output channels of one group, PANELS panels at a time. Panels are the outer loop:
 // the weights of a strip of panels stay in the second-level cache while the rows pass.
 // `row_stride`: elements between the source pixels of neighbouring outputs. A multiple of 4 KiB puts all rows of a tile
@@ -14,17 +20,22 @@ FERRULE_INLINE void for_panels(int64_t columns, int64_t row_stride, Rows rows) {
   const int64_t panels = ceil_div(columns, kLanes);
   const int64_t ragged = columns % kLanes;
   const int64_t last_count = ragged == 0 ? kLanes : ragged;
+  // The strip that ends at the last column.
+  const auto last_strip = [&](auto width, int64_t panel) __attribute__((always_inline)) {
+    if (last_count <= kLanes / 2) return rows(width, LastPanel<true>{}, panel, last_count);
+    rows(width, LastPanel<false>{}, panel, last_count);
+  };
   const auto strips = [&](auto width) __attribute__((always_inline)) {
     constexpr int kWidth = decltype(width)::value;
     const int64_t whole = panels / kWidth * kWidth;
     const int64_t ends_ragged = ragged != 0 && whole == panels;
     int64_t p = 0;
-    for (; p + kWidth <= whole - ends_ragged * kWidth; p += kWidth) rows(width, p, int64_t{kLanes});
-    if (ends_ragged) rows(width, whole - kWidth, last_count);
+    for (; p + kWidth <= whole - ends_ragged * kWidth; p += kWidth) rows(width, LastPanel<false>{}, p, int64_t{kLanes});
+    if (ends_ragged) last_strip(width, whole - kWidth);
     if (panels % kWidth == 0) return;
-    if (kWidth == 3 && panels % kWidth == 2) return rows(Height<2>{}, whole, last_count);
-    for (p = whole; p + 1 < panels; ++p) rows(Height<1>{}, p, int64_t{kLanes});
-    rows(Height<1>{}, panels - 1, last_count);
+    if (kWidth == 3 && panels % kWidth == 2) return last_strip(Height<2>{}, whole);
+    for (p = whole; p + 1 < panels; ++p) rows(Height<1>{}, LastPanel<false>{}, p, int64_t{kLanes});
+    last_strip(Height<1>{}, panels - 1);
   };
   if constexpr (has_tile<T>(3)) {
     const bool rows_collide = row_stride * static_cast<int64_t>(sizeof(T)) % 4096 == 0;
@@ -46,14 +57,14 @@ FERRULE_INLINE void conv(void* ctx, FerruleStore store, const T* x, const T* wei
   const int64_t block_columns = columns / blocks, block_panels = ceil_div(block_columns, kLanes);
   const auto block_of_columns = [&](int64_t block, int64_t begin, int64_t end) __attribute__((always_inline)) {
     for (int64_t g = 0; g < s.groups; ++g) {
-      const PanelStrip<T> strip{ctx,          store,   weights + g * group_stride, channels,
-                                panel_stride, s.in_c, forward_strip(s)};
-      const auto panels = [&](auto width, int64_t panel, int64_t last_count) __attribute__((always_inline)) {
+      const PanelStrip<T> strip{ctx,    store,           weights + g * group_stride, channels, panel_stride,
+                                s.in_c, forward_strip(s)};
+      const auto panels = [&](auto width, auto last, int64_t panel, int64_t last_count) __attribute__((always_inline)) {
         for (int64_t t = begin; t < end; ++t) {
           const T* image = x + t / (s.out_d * s.out_h) * s.in_d * s.in_h * s.in_w * s.in_c + g * channels;
           const OutputRow row{t / s.out_h % s.out_d, t % s.out_h};
-          strip.template run<decltype(width)::value>(image, row, block * block_panels + panel, t * s.out_w,
-                                                     g * columns, last_count);
+          strip.template run<decltype(width)::value, decltype(last)::half>(image, row, block * block_panels + panel,
+                                                                           t * s.out_w, g * columns, last_count);
         }
       };
       for_panels<T>(block_columns, s.in_c * s.stride_w, panels);
@@ -72,34 +83,38 @@ FERRULE_INLINE void conv_input_gradient(void* ctx, FerruleStore store, const T* 
   const int64_t channels = s.out_c / s.groups, columns = s.in_c / s.groups;
   const int64_t panel_stride = s.kernel_d * s.kernel_h * s.kernel_w * channels * kLanes;
   const int64_t group_stride = ceil_div(columns, kLanes) * panel_stride;
-  each_phase(s, [&](int64_t phase) __attribute__((always_inline)) {
-    for (int64_t g = 0; g < s.groups; ++g) {
-      const PanelStrip<T> strip{ctx,          store,    weights + g * group_stride,   channels,
-                                panel_stride, s.out_c, input_gradient_strip(s, phase)};
-      for_panels<T>(columns, s.out_c, [&](auto width, int64_t panel, int64_t last_count) __attribute__((always_inline)) {
-        for (int64_t t = tile_begin; t < tile_end; ++t) {
-          const T* image = dy + t / (s.in_d * s.in_h) * s.out_d * s.out_h * s.out_w * s.out_c + g * channels;
-          const OutputRow row{t / s.in_h % s.in_d, t % s.in_h};
-          strip.template run<decltype(width)::value>(image, row, panel, t * s.in_w, g * columns, last_count);
+  each_phase(
+      s, [&](int64_t phase) __attribute__((always_inline)) {
+        for (int64_t g = 0; g < s.groups; ++g) {
+          const PanelStrip<T> strip{ctx,          store,   weights + g * group_stride,    channels,
+                                    panel_stride, s.out_c, input_gradient_strip(s, phase)};
+          const auto panels = [&](auto width, auto last, int64_t panel, int64_t last_count)
+              __attribute__((always_inline)) {
+            for (int64_t t = tile_begin; t < tile_end; ++t) {
+              const T* image = dy + t / (s.in_d * s.in_h) * s.out_d * s.out_h * s.out_w * s.out_c + g * channels;
+              const OutputRow row{t / s.in_h % s.in_d, t % s.in_h};
+              strip.template run<decltype(width)::value, decltype(last)::half>(image, row, panel, t * s.in_w,
+                                                                               g * columns, last_count);
+            }
+          };
+          for_panels<T>(columns, s.out_c, panels);
         }
       });
-    }
-  });
 }
 
 }  // namespace
 }  // namespace ferrule::kernels
 
-#define FERRULE_CONV(S, T)                                                                                    \
-  FERRULE_DEFINE(void, ferrule_conv_##S)                                                                      \
-  (void* ctx, FerruleStore store, const T* p, const T* q, FERRULE_SHAPE_PARAMETERS, int64_t tile_begin,       \
-   int64_t tile_end, void*) {                                                                                 \
-    ferrule::kernels::conv(ctx, store, p, q, FERRULE_SHAPE, tile_begin, tile_end);                            \
-  }                                                                                                           \
-  FERRULE_DEFINE(void, ferrule_conv_input_gradient_##S)                                                       \
-  (void* ctx, FerruleStore store, const T* p, const T* q, FERRULE_SHAPE_PARAMETERS, int64_t tile_begin,       \
-   int64_t tile_end, void*) {                                                                                 \
-    ferrule::kernels::conv_input_gradient(ctx, store, p, q, FERRULE_SHAPE, tile_begin, tile_end);             \
+#define FERRULE_CONV(S, T)                                                                              \
+  FERRULE_DEFINE(void, ferrule_conv_##S)                                                                \
+  (void* ctx, FerruleStore store, const T* p, const T* q, FERRULE_SHAPE_PARAMETERS, int64_t tile_begin, \
+   int64_t tile_end, void*) {                                                                           \
+    ferrule::kernels::conv(ctx, store, p, q, FERRULE_SHAPE, tile_begin, tile_end);                      \
+  }                                                                                                     \
+  FERRULE_DEFINE(void, ferrule_conv_input_gradient_##S)                                                 \
+  (void* ctx, FerruleStore store, const T* p, const T* q, FERRULE_SHAPE_PARAMETERS, int64_t tile_begin, \
+   int64_t tile_end, void*) {                                                                           \
+    ferrule::kernels::conv_input_gradient(ctx, store, p, q, FERRULE_SHAPE, tile_begin, tile_end);       \
   }
 FERRULE_CONV(f32, float)
 FERRULE_CONV(f64, double)

@@ -19,9 +19,9 @@ struct PanelStrip {
 
   // One tap's channels for all rows (BORDER: for the rows [begin, end)). `k` is the number of the first channel in the
   // contraction.
-  template <int ROWS, int PANELS, bool BORDER>
-  FERRULE_INLINE void accumulate(Tile<T, ROWS, PANELS>& tile, const T* a, const T* b, int64_t length, int64_t begin,
-                                 int64_t end) const {
+  template <bool BORDER, int ROWS, int PANELS, bool HALF>
+  FERRULE_INLINE void accumulate(Tile<T, ROWS, PANELS, HALF>& tile, const T* a, const T* b, int64_t length,
+                                 int64_t begin, int64_t end) const {
     const int64_t a_row_stride = strip.source_step * pixel_stride;
 #pragma clang loop unroll(disable)
     for (int64_t c = 0; c < length; ++c) {
@@ -39,10 +39,10 @@ struct PanelStrip {
   // Outputs j .. j + ROWS - 1 of output row `o`, PANELS panels from `panel` on. `source` is the image, at the group's
   // first channel. BORDER: some column may lie outside; with constant shapes the loop over the kernel's width unrolls
   // and each tap keeps exactly the rows that exist.
-  template <int ROWS, int PANELS, bool BORDER>
+  template <int ROWS, int PANELS, bool HALF, bool BORDER>
   FERRULE_LATE_INLINE void tile(const T* source, OutputRow o, int64_t j, int64_t panel, int64_t output_row,
                                 int64_t output_col, int64_t last_count) const {
-    Tile<T, ROWS, PANELS> tile;
+    Tile<T, ROWS, PANELS, HALF> tile;
     Vec<T> total[ROWS][PANELS];
     tile.clear();
     const Axis& horizontal = strip.horizontal;
@@ -66,7 +66,7 @@ struct PanelStrip {
         const int64_t k = (kernel_row * horizontal.kernel + t) * channels;
         const T* b = weights + k * kLanes;
         if (one_block) {
-          accumulate<ROWS, PANELS, BORDER>(tile, a, b, channels, begin, end);
+          accumulate<BORDER>(tile, a, b, channels, begin, end);
           return;
         }
         // Absent taps may have passed boundaries: what was gathered before belongs to the block before.
@@ -78,7 +78,7 @@ struct PanelStrip {
             boundary = (k + c) / kContractionBlock * kContractionBlock + kContractionBlock;
           }
           const int64_t length = boundary - (k + c) < channels - c ? boundary - (k + c) : channels - c;
-          accumulate<ROWS, PANELS, BORDER>(tile, a + c, b + c * kLanes, length, begin, end);
+          accumulate<BORDER>(tile, a + c, b + c * kLanes, length, begin, end);
           c += length;
         }
       };
@@ -96,16 +96,16 @@ struct PanelStrip {
                                 output_col + panel * kLanes, last_count);
   }
 
-  // The whole strip for PANELS panels.
-  template <int PANELS>
+  // The whole strip for PANELS panels; HALF as in Tile.
+  template <int PANELS, bool HALF>
   FERRULE_INLINE void run(const T* source, OutputRow o, int64_t panel, int64_t output_row, int64_t output_col,
                           int64_t last_count) const {
     // The instances read the shape from a copy: a strip whose address they got might have changed after each of them,
     // and the shape that chooses among them would be known only once all were inlined.
     const PanelStrip in_memory = *this;
-    strip.template tiles<T, PANELS>([&](auto rows, auto border, int64_t j) __attribute__((always_inline)) {
-      in_memory.template tile<decltype(rows)::value, PANELS, decltype(border)::value>(source, o, j, panel, output_row,
-                                                                                      output_col, last_count);
+    strip.template tiles<T, PANELS, HALF>([&](auto rows, auto border, int64_t j) __attribute__((always_inline)) {
+      in_memory.template tile<decltype(rows)::value, PANELS, HALF, decltype(border)::value>(
+          source, o, j, panel, output_row, output_col, last_count);
     });
   }
 };

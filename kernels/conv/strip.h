@@ -103,9 +103,9 @@ struct Strip {
 
   // The whole strip as calls tile(Height, Border, first output). The first and the last piece stand at constant places
   // when the shape is constant; the pieces between them are interior unless the padding is wider than a piece.
-  template <typename T, int PANELS, typename Run>
+  template <typename T, int PANELS, bool HALF = false, typename Run>
   FERRULE_INLINE void tiles(Run tile) const {
-    constexpr int64_t kMax = max_rows<T>(PANELS);
+    constexpr int64_t kMax = max_rows<T>(PANELS, HALF);
     int64_t interior_begin, interior_end;
     interior(&interior_begin, &interior_end);
     if (!__builtin_constant_p(interior_begin) || !__builtin_constant_p(count)) {
@@ -118,11 +118,11 @@ struct Strip {
     }
     const auto piece = [&](int64_t height, int64_t j) __attribute__((always_inline)) {
       if (j >= interior_begin && j + height <= interior_end) {
-        with_height<T, PANELS>(height, [&](auto rows, int64_t r) __attribute__((always_inline)) {
+        with_height<T, PANELS, HALF>(height, [&](auto rows, int64_t r) __attribute__((always_inline)) {
           tile(rows, Border<false>{}, j + r);
         });
       } else {
-        with_height<T, PANELS>(height, [&](auto rows, int64_t r) __attribute__((always_inline)) {
+        with_height<T, PANELS, HALF>(height, [&](auto rows, int64_t r) __attribute__((always_inline)) {
           tile(rows, Border<true>{}, j + r);
         });
       }
@@ -136,7 +136,7 @@ struct Strip {
     const int64_t last = rest == 0 ? count - height : count - rest;
     if (height >= interior_begin && last <= interior_end) {
       for (int64_t j = height; j < last; j += height) {
-        with_height<T, PANELS>(height, [&](auto rows, int64_t r) __attribute__((always_inline)) {
+        with_height<T, PANELS, HALF>(height, [&](auto rows, int64_t r) __attribute__((always_inline)) {
           tile(rows, Border<false>{}, j + r);
         });
       }
