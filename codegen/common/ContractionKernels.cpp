@@ -26,7 +26,14 @@ static MatmulCall describeMatmul(Operation *root) {
   if (auto op = dyn_cast<PanelMatmulOp>(root)) {
     Dims a = getDims(op.getA());
     bool transposed = op.getTransposeA();
-    call = {op.getA(), op.getPanels(), {}, {}, {}, width, a[transposed ? 1 : 0], getDims(op.getResult())[1],
+    call = {op.getA(),
+            op.getPanels(),
+            {},
+            {},
+            {},
+            width,
+            a[transposed ? 1 : 0],
+            getDims(op.getResult())[1],
             a[transposed ? 0 : 1]};
     call.aRowStride = transposed ? DimExpr(1) : a[1];
     call.aInnerStride = transposed ? a[1] : DimExpr(1);
@@ -65,17 +72,19 @@ LogicalResult KernelEmission::emitContraction(Operation *root) {
   bool panels = isa<PanelOuterOp>(root);
   bool batched = call.batch != DimExpr(1);
   unsigned rank = sizes.size();
-  SmallVector<unsigned> rows = llvm::to_vector(llvm::seq<unsigned>(0, rank - 1));
+  SmallVector<unsigned> rowAxes = llvm::to_vector(llvm::seq<unsigned>(0, rank - 1));
   LLVM::LLVMFuncOp store =
       panels ? emitStore({1}, 2, getIdentityIndex(3), sizes, /*panelColumns=*/true)
-             : emitStore(rows, rank - 1, getIdentityIndex(rank), sizes, /*panelColumns=*/false, batched);
+             : emitStore(rowAxes, rank - 1, getIdentityIndex(rank), sizes, /*panelColumns=*/false, batched);
   if (!store)
     return failure();
-  // Any tile is right on every target; these suit 14x32 and 8x48 registers, and 6x16.
+  // Any tile is right on every target; these suit 14x32 and 8x48 registers, 2x64 and 6x16.
   std::optional<int64_t> columns = call.n.getConstant(), rowStride = call.aRowStride.getConstant();
   // Rows that lie a multiple of 4 KiB apart share a set of an 8-way cache: no more than 8 of them fit.
   bool rowsCollide = rowStride && *rowStride != 0 && *rowStride * element.getIntOrFloatBitWidth() / 8 % 4096 == 0;
-  int64_t tilePanels = columns && (*columns % 48 == 0 || (rowsCollide && *columns > 48)) ? 3 : 2;
+  std::optional<int64_t> rows = call.m.getConstant();
+  bool fewRows = rows && *rows <= 2 && columns && *columns >= 4 * laneCount;
+  int64_t tilePanels = fewRows ? 4 : columns && (*columns % 48 == 0 || (rowsCollide && *columns > 48)) ? 3 : 2;
   int64_t tileRows = tilePanels == 3 ? 48 : 42;
   DimExpr tiles = DimExpr::ceilDiv(call.m, DimExpr(tileRows)) *
                   DimExpr::ceilDiv(DimExpr::ceilDiv(call.n, DimExpr(laneCount)), DimExpr(tilePanels));
@@ -188,9 +197,8 @@ LogicalResult KernelEmission::emitPanelConversion(Operation *root) {
   DimExpr total = getElementCount(root->getResult(0));
   spec.tiles = DimExpr::ceilDiv(total, DimExpr(elementsPerTile));
   emitFunction([&](FunctionEmitter &kernel, Value kernelCtx) {
-    kernel.call("ferrule_map_flat",
-                {kernelCtx, kernel.addressOf(body), context.getSize(kernel, kernelCtx, total),
-                 kernel.index(elementsPerTile), tileBegin(kernel), tileEnd(kernel)});
+    kernel.call("ferrule_map_flat", {kernelCtx, kernel.addressOf(body), context.getSize(kernel, kernelCtx, total),
+                                     kernel.index(elementsPerTile), tileBegin(kernel), tileEnd(kernel)});
     return Value();
   });
   return success();

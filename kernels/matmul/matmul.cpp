@@ -17,10 +17,10 @@ struct Matmul {
   int64_t N, K;
 
   // Rows [row, row + ROWS) of the panels [panel, panel + PANELS). RAGGED: one panel, of which only the first
-  // `last_count` columns may be read.
-  template <int ROWS, int PANELS, bool RAGGED>
+  // `last_count` columns may be read. HALF as in Tile.
+  template <int ROWS, int PANELS, bool RAGGED, bool HALF>
   FERRULE_LATE_INLINE void tile(int64_t row, int64_t panel, int64_t last_count) const {
-    Tile<T, ROWS, PANELS> tile;
+    Tile<T, ROWS, PANELS, HALF> tile;
     Vec<T> total[ROWS][PANELS];
     tile.clear();
     if (K == 0) tile.flush(total, true);
@@ -46,11 +46,12 @@ struct Matmul {
     store_tile<T, ROWS, PANELS>(ctx, store, total, row, 1, panel * kLanes, last_count);
   }
 
-  template <int PANELS, bool RAGGED>
+  template <int PANELS, bool RAGGED, bool HALF = false>
   FERRULE_INLINE void rows_of(int64_t rows, int64_t row, int64_t panel, int64_t last_count) const {
-    with_height<T, PANELS>(rows, [&](auto height, int64_t first) __attribute__((always_inline)) {
-      tile<decltype(height)::value, PANELS, RAGGED>(row + first, panel, last_count);
-    });
+    with_height<T, PANELS, HALF>(
+        rows, [&](auto height, int64_t first) __attribute__((always_inline)) {
+          tile<decltype(height)::value, PANELS, RAGGED, HALF>(row + first, panel, last_count);
+        });
   }
 
   // `rows` rows by `panels` panels, in strips as wide as PANELS.
@@ -60,17 +61,27 @@ struct Matmul {
     const bool last_is_ragged = ragged != 0 && (panel + panels) * kLanes > N;
     // A ragged panel that may be read in full differs in the store only.
     const int64_t wide = last_is_ragged && !padded ? panels - 1 : panels;
+    // Half a panel costs code of its own, and pays where it is a good part of a row.
+    const bool halves = ragged != 0 && ragged <= kLanes / 2 && N <= 6 * kLanes;
     int64_t p = 0;
     for (; p + PANELS <= wide; p += PANELS) {
       const bool at_end = ragged != 0 && (panel + p + PANELS) * kLanes > N;
-      rows_of<PANELS, false>(rows, row, panel + p, at_end ? ragged : kLanes);
+      if (halves && at_end) {
+        rows_of<PANELS, false, true>(rows, row, panel + p, ragged);
+      } else {
+        rows_of<PANELS, false>(rows, row, panel + p, at_end ? ragged : kLanes);
+      }
     }
     // A group is a multiple of PANELS wide, so a narrower strip exists only at the end of the matrix.
     const int64_t all_wide = padded ? ceil_div(N, kLanes) : N / kLanes;
     if (PANELS > 1 && all_wide % PANELS != 0) {
       for (; p < wide; ++p) {
         const bool at_end = ragged != 0 && (panel + p + 1) * kLanes > N;
-        rows_of<1, false>(rows, row, panel + p, at_end ? ragged : kLanes);
+        if (halves && at_end) {
+          rows_of<1, false, true>(rows, row, panel + p, ragged);
+        } else {
+          rows_of<1, false>(rows, row, panel + p, at_end ? ragged : kLanes);
+        }
       }
     }
     if (last_is_ragged && !padded) rows_of<1, true>(rows, row, panel + p, ragged);
@@ -102,6 +113,11 @@ FERRULE_INLINE void matmul(void* ctx, FerruleStore store, const T* a, int64_t a_
                            int64_t N, int64_t K, int64_t tile_m, int64_t tile_panels, int64_t tile_begin,
                            int64_t tile_end) {
   const Matmul<T> product{ctx, store, a, a_row_stride, a_k_stride, b, b_panel_stride, b_k_stride, N, K};
+  // One or two rows: each step waits for the one before it, so more panels hide what a step takes.
+  if constexpr (max_rows<T>(4) >= 1) {
+    if (tile_panels % 4 == 0 && M <= smaller(2, max_rows<T>(4)))
+      return product.template run<4>(M, tile_m, tile_panels, tile_begin, tile_end, b_padded);
+  }
   if constexpr (has_tile<T>(3)) {
     if (tile_panels % 3 == 0) return product.template run<3>(M, tile_m, tile_panels, tile_begin, tile_end, b_padded);
   }
@@ -114,13 +130,13 @@ FERRULE_INLINE void matmul(void* ctx, FerruleStore store, const T* a, int64_t a_
 }  // namespace
 }  // namespace ferrule::kernels
 
-#define FERRULE_MATMUL(S, T)                                                                                       \
-  FERRULE_DEFINE(void, ferrule_matmul_##S)                                                                         \
-  (void* ctx, FerruleStore store, const T* a, int64_t a_row_stride, int64_t a_k_stride, const T* b,                \
-   int64_t b_panel_stride, int64_t b_k_stride, int64_t b_padded, int64_t M, int64_t N, int64_t K, int64_t tile_m,  \
-   int64_t tile_panels, int64_t tile_begin, int64_t tile_end, void*) {                                             \
-    ferrule::kernels::matmul<T>(ctx, store, a, a_row_stride, a_k_stride, b, b_panel_stride, b_k_stride, b_padded,  \
-                                M, N, K, tile_m, tile_panels, tile_begin, tile_end);                               \
+#define FERRULE_MATMUL(S, T)                                                                                         \
+  FERRULE_DEFINE(void, ferrule_matmul_##S)                                                                           \
+  (void* ctx, FerruleStore store, const T* a, int64_t a_row_stride, int64_t a_k_stride, const T* b,                  \
+   int64_t b_panel_stride, int64_t b_k_stride, int64_t b_padded, int64_t M, int64_t N, int64_t K, int64_t tile_m,    \
+   int64_t tile_panels, int64_t tile_begin, int64_t tile_end, void*) {                                               \
+    ferrule::kernels::matmul<T>(ctx, store, a, a_row_stride, a_k_stride, b, b_panel_stride, b_k_stride, b_padded, M, \
+                                N, K, tile_m, tile_panels, tile_begin, tile_end);                                    \
   }
 FERRULE_MATMUL(f32, float)
 FERRULE_MATMUL(f64, double)

@@ -66,6 +66,23 @@ TEST_CASE("matmul equals the reference on random shapes") {
   }
 }
 
+TEST_CASE("matmul of one or two rows equals the reference in strips of four panels") {
+  Random random(2);
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    Case c{};
+    c.M = random.between(1, 2);
+    c.N = random.between(1, 200);
+    c.K = random.between(0, 60);
+    c.tile_m = random.between(1, 3);
+    c.tile_panels = 4 * random.between(1, 2);
+    c.packed = random.between(0, 1) == 0;
+    c.transposed = random.between(0, 1) == 0;
+    c.special = random.between(0, 3) == 0;
+    check<float>(c, seed);
+    check<double>(c, seed);
+  }
+}
+
 TEST_CASE("matmul moves its sums on at every 4,096th k") {
   for (int64_t K : {4095, 4096, 4097, 8192, 9000}) {
     check<float>({9, 33, K, 8, 3, true, false, false}, K);
