@@ -41,7 +41,8 @@ private:
   // Callbacks, by where the skeleton's indices come from.
   LLVM::LLVMFuncOp emitMapBody(ArrayRef<VariableRun> runs, bool flat);
   LLVM::LLVMFuncOp emitStore(ArrayRef<unsigned> rowVariables, std::optional<unsigned> columnVariable,
-                             const ElementIndex &index, ArrayRef<DimExpr> sizes, bool panelColumns = false, bool batched = false);
+                             const ElementIndex &index, ArrayRef<DimExpr> sizes, bool panelColumns = false,
+                             bool batched = false);
   LLVM::LLVMFuncOp emitReductionLoad(ArrayRef<unsigned> outer, ArrayRef<unsigned> reduced,
                                      std::optional<unsigned> column);
 
@@ -63,11 +64,14 @@ private:
   /// The kernel function, with the context filled; `body` emits the call and may return an i32.
   void emitFunction(llvm::function_ref<Value(FunctionEmitter &, Value ctx)> body);
   Value getArgsField(FunctionEmitter &emitter, size_t offset, Type type) {
-    return emitter.load(type, emitter.elementPointer(emitter.argument(0), emitter.builder().getI8Type(),
-                                                     emitter.index(offset)), 8);
+    return emitter.load(
+        type, emitter.elementPointer(emitter.argument(0), emitter.builder().getI8Type(), emitter.index(offset)), 8);
   }
-  Value tileBegin(FunctionEmitter &e) { return getArgsField(e, offsetof(FerruleKernelArgs, tile_begin), e.indexType()); }
-  Value tileEnd(FunctionEmitter &e) { return getArgsField(e, offsetof(FerruleKernelArgs, tile_end), e.indexType()); }
+  Value tileBegin(FunctionEmitter &e) { return getTile(e, offsetof(FerruleKernelArgs, tile_begin)); }
+  Value tileEnd(FunctionEmitter &e) { return getTile(e, offsetof(FerruleKernelArgs, tile_end)); }
+  Value getTile(FunctionEmitter &e, size_t offset) {
+    return e.mul(getArgsField(e, offset, e.indexType()), e.index(skeletonTiles));
+  }
   Value scratch(FunctionEmitter &e) { return getArgsField(e, offsetof(FerruleKernelArgs, scratch), e.pointerType()); }
 
   FunctionEmitter startCallback(StringRef role, unsigned indexCount, bool hasVector) {
@@ -82,6 +86,8 @@ private:
   Value getInput(FunctionEmitter &e, Value ctx, Value argument) {
     return context.getBuffer(e, ctx, context.getInputSlot(argument));
   }
+  /// Whether the whole kernel takes less time than waking a thread.
+  bool isTiny();
   /// Defines each root result as the vector that a store callback was given. False after an error.
   bool storeOutputs(ValueEmitter &values, const ElementIndex &index);
   DenseSet<Value> getRootResults() {
@@ -98,6 +104,8 @@ private:
   KernelContext context;
   SmallVector<Operation *> roots;
   KernelSpec spec;
+  /// Tiles of the skeleton that the runtime counts as one.
+  int64_t skeletonTiles = 1;
 };
 
 } // namespace mlir::ferrule

@@ -39,7 +39,32 @@ KernelEmission::KernelEmission(ModuleOp kernels, DispatchOp dispatch, StringRef 
       roots.push_back(&op);
 }
 
+bool KernelEmission::isTiny() {
+  constexpr int64_t maxElements = 4 * elementsPerTile, maxFlops = 200'000; // Each about 2 microseconds.
+  std::optional<int64_t> tiles = spec.tiles.getConstant();
+  if (!tiles || *tiles <= 1)
+    return false;
+  int64_t elements = 0, flops = 0;
+  auto add = [](int64_t &sum, const DimExpr &value, int64_t limit) {
+    std::optional<int64_t> constant = value.getConstant();
+    sum = constant ? sum + *constant : limit + 1;
+    return sum <= limit;
+  };
+  for (ValueRange values : {ValueRange(context.dispatch.getInputs()), ValueRange(context.dispatch.getResults())})
+    for (Value value : values)
+      if (!add(elements, getElementCount(value), maxElements))
+        return false;
+  return llvm::all_of(context.dispatch.getBodyBlock(), [&](Operation &op) {
+    auto interface = dyn_cast<FerruleOpInterface>(&op);
+    return !interface || add(flops, interface.getFlops(), maxFlops);
+  });
+}
+
 void KernelEmission::emitFunction(llvm::function_ref<Value(FunctionEmitter &, Value)> body) {
+  if (isTiny()) {
+    skeletonTiles = *spec.tiles.getConstant();
+    spec.tiles = DimExpr(1);
+  }
   MLIRContext *mlirContext = context.kernels.getContext();
   Type pointer = LLVM::LLVMPointerType::get(mlirContext);
   FunctionEmitter e(context.kernels, context.name, TypeRange{pointer}, IntegerType::get(mlirContext, 32),
@@ -49,9 +74,7 @@ void KernelEmission::emitFunction(llvm::function_ref<Value(FunctionEmitter &, Va
   unsigned buffers = context.getBufferCount();
   unsigned knownDims = context.getDims().size();
   Value ctx = e.stackSlots(context.getDimSlot(knownDims) + spareSlots);
-  auto slot = [&](Value base, unsigned number) {
-    return e.elementPointer(base, e.indexType(), e.index(number));
-  };
+  auto slot = [&](Value base, unsigned number) { return e.elementPointer(base, e.indexType(), e.index(number)); };
   Value bufferTable = getArgsField(e, offsetof(FerruleKernelArgs, buffers), e.pointerType());
   for (unsigned i = 0; i < buffers; ++i)
     e.store(e.load(e.pointerType(), slot(bufferTable, i), 8), slot(ctx, i), 8);
@@ -98,7 +121,8 @@ SmallVector<AffineIndex> KernelEmission::getEpilogueAccesses(const ElementIndex 
 /// `panelColumns` the column is 16 * panel + lane of a panel domain [panel, row, lane], whose lanes beyond count become
 /// zero and are stored too.
 LLVM::LLVMFuncOp KernelEmission::emitStore(ArrayRef<unsigned> rowVariables, std::optional<unsigned> columnVariable,
-                                          const ElementIndex &index, ArrayRef<DimExpr> sizes, bool panelColumns, bool batched) {
+                                           const ElementIndex &index, ArrayRef<DimExpr> sizes, bool panelColumns,
+                                           bool batched) {
   FunctionEmitter e = startCallback("store", 3, true);
   Value ctx = e.argument(0), row = e.argument(1), column = e.argument(2), count = e.argument(3), in = e.argument(4);
   if (batched)
@@ -125,8 +149,7 @@ LLVM::LLVMFuncOp KernelEmission::emitStore(ArrayRef<unsigned> rowVariables, std:
   for (Operation *root : roots)
     for (Value result : root->getResults()) {
       Type element = e.memoryType(elementOf(result));
-      Value vector = e.load(e.vectorOf(element),
-                            e.elementPointer(in, element, e.index(laneCount * number++)),
+      Value vector = e.load(e.vectorOf(element), e.elementPointer(in, element, e.index(laneCount * number++)),
                             std::min<unsigned>(64, laneCount * element.getIntOrFloatBitWidth() / 8));
       if (panelColumns) {
         OpBuilder &b = e.builder();
@@ -168,8 +191,8 @@ FailureOr<KernelSpec> KernelEmission::run() {
       result = emitPoolingGradient(root);
       break;
     case LoweringKind::Panels:
-      result = isa<TransposePanelsOp>(root) ? emitTransposePanels(cast<TransposePanelsOp>(root))
-                                            : emitPanelConversion(root);
+      result =
+          isa<TransposePanelsOp>(root) ? emitTransposePanels(cast<TransposePanelsOp>(root)) : emitPanelConversion(root);
       break;
     case LoweringKind::Library:
       result = emitLibrary(cast<LibraryOpInterface>(root));
