@@ -4,6 +4,7 @@
 // contraction runs over positions, so one (panel pair, tap) is a product of a channels x positions and a positions x
 // lanes matrix. Output positions whose input lies in the padding are absent, which here only shortens loops.
 #include "kernels/base/define.h"
+#include "kernels/base/lane_transpose.h"
 #include "kernels/conv/strip.h"
 
 namespace ferrule::kernels {
@@ -146,6 +147,17 @@ FERRULE_INLINE void weight_gradient(void* ctx, FerruleStore store, const T* x, c
   }
 }
 
+// Rows [row, row + 16) of a destination panel: row `row + r` has lane r of 16 rows of the source, which lie side by side.
+template <typename T>
+FERRULE_INLINE void transpose_block(const T* from, T* to) {
+  Vec<T> rows[kLanes];
+#pragma unroll
+  for (int i = 0; i < kLanes; ++i) rows[i] = load(from + i * kLanes);
+  transpose_lanes(rows);
+#pragma unroll
+  for (int i = 0; i < kLanes; ++i) store(to + i * kLanes, rows[i]);
+}
+
 // Tile = one destination panel at one tap of one group.
 template <typename T>
 FERRULE_INLINE void transpose_panels(const T* src, T* dst, int64_t n, int64_t taps, int64_t k, int64_t tile_begin,
@@ -154,7 +166,12 @@ FERRULE_INLINE void transpose_panels(const T* src, T* dst, int64_t n, int64_t ta
   for (int64_t t = tile_begin; t < tile_end; ++t) {
     const int64_t tap = t % taps, panel = t / taps % dst_panels, g = t / taps / dst_panels;
     T* to = dst + t * n * kLanes;
-    for (int64_t row = 0; row < n; ++row) {
+    const int64_t whole = (panel + 1) * kLanes <= k ? n - n % kLanes : 0;
+    for (int64_t row = 0; row < whole; row += kLanes) {
+      transpose_block(src + (((g * src_panels + row / kLanes) * taps + tap) * k + panel * kLanes) * kLanes,
+                      to + row * kLanes);
+    }
+    for (int64_t row = whole; row < n; ++row) {
       const T* from = src + (((g * src_panels + row / kLanes) * taps + tap) * k + panel * kLanes) * kLanes + row % kLanes;
       for (int64_t lane = 0; lane < kLanes; ++lane) {
         to[row * kLanes + lane] = panel * kLanes + lane < k ? from[lane * kLanes] : T(0);
