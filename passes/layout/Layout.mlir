@@ -134,3 +134,34 @@ func.func @concatenation(%x: tensor<2x3x8x8xf32>, %y: tensor<2x3x8x8xf32>) -> te
   %c = ferrule.concat %a, %b {axis = 1 : i64} : (tensor<2x3x4x4xf32>, tensor<2x3x4x4xf32>) -> tensor<2x6x4x4xf32>
   return %c : tensor<2x6x4x4xf32>
 }
+
+// An image of twice the size, its pixels repeated, stays channels-last; so does one whose space is flattened.
+// CHECK-LABEL: func.func @repeated
+// CHECK: %[[A:.*]] = ferrule.image_max_pool
+// CHECK: %[[S:.*]] = ferrule.reshape %[[A]] {shape = #ferrule.dims<[2, 4, 1, 5, 1, 3]>}
+// CHECK: %[[W:.*]] = ferrule.broadcast_to %[[S]] {shape = #ferrule.dims<[2, 4, 2, 5, 2, 3]>}
+// CHECK: %[[R:.*]] = ferrule.reshape %[[W]] {shape = #ferrule.dims<[2, 8, 10, 3]>}
+// CHECK-NOT: ferrule.transpose
+// CHECK: ferrule.image_max_pool %[[R]]
+// CHECK: ferrule.reshape %{{.*}} {shape = #ferrule.dims<[2, 20, 3]>}
+// CHECK: ferrule.transpose %{{.*}} {pattern = array<i64: 0, 2, 1>}
+func.func @repeated(%x: tensor<2x3x8x10xf32>) -> tensor<2x3x20xf32> {
+  %a = ferrule.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads_begin = array<i64: 0, 0>, pads_end = array<i64: 0, 0>, dilations = array<i64: 1, 1>} : (tensor<2x3x8x10xf32>) -> tensor<2x3x4x5xf32>
+  %s = ferrule.reshape %a {shape = #ferrule.dims<[2, 3, 4, 1, 5, 1]>} : (tensor<2x3x4x5xf32>) -> tensor<2x3x4x1x5x1xf32>
+  %w = ferrule.broadcast_to %s {shape = #ferrule.dims<[2, 3, 4, 2, 5, 2]>} : (tensor<2x3x4x1x5x1xf32>) -> tensor<2x3x4x2x5x2xf32>
+  %r = ferrule.reshape %w {shape = #ferrule.dims<[2, 3, 8, 10]>} : (tensor<2x3x4x2x5x2xf32>) -> tensor<2x3x8x10xf32>
+  %b = ferrule.max_pool %r {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads_begin = array<i64: 0, 0>, pads_end = array<i64: 0, 0>, dilations = array<i64: 1, 1>} : (tensor<2x3x8x10xf32>) -> tensor<2x3x4x5xf32>
+  %f = ferrule.reshape %b {shape = #ferrule.dims<[2, 3, 20]>} : (tensor<2x3x4x5xf32>) -> tensor<2x3x20xf32>
+  return %f : tensor<2x3x20xf32>
+}
+
+// Channels and space in one axis lie apart in channels-last order: back to the logical layout first.
+// CHECK-LABEL: func.func @flattened
+// CHECK: %[[A:.*]] = ferrule.image_max_pool
+// CHECK: %[[T:.*]] = ferrule.transpose %[[A]] {pattern = array<i64: 0, 3, 1, 2>}
+// CHECK: ferrule.reshape %[[T]] {shape = #ferrule.dims<[2, 60]>}
+func.func @flattened(%x: tensor<2x3x8x10xf32>) -> tensor<2x60xf32> {
+  %a = ferrule.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads_begin = array<i64: 0, 0>, pads_end = array<i64: 0, 0>, dilations = array<i64: 1, 1>} : (tensor<2x3x8x10xf32>) -> tensor<2x3x4x5xf32>
+  %f = ferrule.reshape %a {shape = #ferrule.dims<[2, 60]>} : (tensor<2x3x4x5xf32>) -> tensor<2x60xf32>
+  return %f : tensor<2x60xf32>
+}

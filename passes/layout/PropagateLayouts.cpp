@@ -141,12 +141,120 @@ struct SinkTransposeThroughConcat : OpRewritePattern<ConcatOp> {
   }
 };
 
-/// transpose(broadcast_to(x)): x is smaller, and often one vector, whose transpose is a reshape.
+/// `transpose` of channels-last `x`, marked as such.
+Value createChannelsFirst(GraphBuilder &b, Value x, ArrayRef<int64_t> pattern) {
+  Value result = b.transpose(x, pattern);
+  if (result != x)
+    result.getDefiningOp()->setAttr(channelsFirstMark, b.getBuilder().getUnitAttr());
+  return result;
+}
+
+/// Axes [begin, end) of the operand of a reshape become the axes [resultBegin, resultEnd) of its result.
+struct ReshapedAxes {
+  unsigned begin, end, resultBegin, resultEnd;
+};
+
+/// Splits a reshape into the smallest parts; none if sizes do not say how.
+std::optional<SmallVector<ReshapedAxes>> splitReshape(ArrayRef<DimExpr> from, ArrayRef<DimExpr> to) {
+  SmallVector<ReshapedAxes> parts;
+  unsigned i = 0, j = 0;
+  /// The end of the shortest run of axes from `begin` on with `product` elements, or 0.
+  auto findEnd = [](ArrayRef<DimExpr> dims, unsigned begin, const DimExpr &product) -> unsigned {
+    DimExpr run = 1;
+    for (unsigned end = begin; end < dims.size(); ++end)
+      if (run = run * dims[end]; run == product)
+        return end + 1;
+    return 0;
+  };
+  while (i < from.size() && j < to.size()) {
+    ReshapedAxes part{i, 0, j, 0};
+    DimExpr product = 1;
+    for (unsigned end = i; end < from.size() && part.end == 0; ++end) {
+      product = product * from[end];
+      if (unsigned resultEnd = findEnd(to, j, product))
+        part = {i, end + 1, j, resultEnd};
+    }
+    if (part.end == 0)
+      return std::nullopt;
+    parts.push_back(part);
+    i = part.end;
+    j = part.resultEnd;
+  }
+  // Axes of size 1 at the end.
+  for (const DimExpr &dim : from.drop_front(i))
+    if (dim != DimExpr(1))
+      return std::nullopt;
+  for (const DimExpr &dim : to.drop_front(j))
+    if (dim != DimExpr(1))
+      return std::nullopt;
+  if (parts.empty())
+    return std::nullopt;
+  parts.back().end = from.size();
+  parts.back().resultEnd = to.size();
+  return parts;
+}
+
+/// A reshape that merges or splits axes which also lie side by side in channels-last order: an image repeated or
+/// flattened along its height and width.
+struct SinkTransposeThroughReshape : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    auto transpose = op.getX().getDefiningOp<TransposeOp>();
+    if (!transpose || !transpose->hasAttr(channelsFirstMark))
+      return rewriter.notifyMatchFailure(op, "does not come from channels-last");
+    Dims to = getDims(op.getResult());
+    std::optional<SmallVector<ReshapedAxes>> parts = splitReshape(getDims(op.getX()), to);
+    if (!parts)
+      return rewriter.notifyMatchFailure(op, "mixes axes");
+    // pattern[axis] is the place of an axis in channels-last order.
+    ArrayRef<int64_t> pattern = transpose.getPattern();
+    for (const ReshapedAxes &part : *parts)
+      for (unsigned axis = part.begin + 1; axis < part.end; ++axis)
+        if (pattern[axis] != pattern[axis - 1] + 1)
+          return rewriter.notifyMatchFailure(op, "merges axes that lie apart in channels-last order");
+    llvm::sort(*parts,
+               [&](const ReshapedAxes &a, const ReshapedAxes &b) { return pattern[a.begin] < pattern[b.begin]; });
+    Dims sizes;
+    SmallVector<int64_t> back(to.size());
+    for (const ReshapedAxes &part : *parts)
+      for (unsigned axis = part.resultBegin; axis < part.resultEnd; ++axis) {
+        back[axis] = sizes.size();
+        sizes.push_back(to[axis]);
+      }
+    GraphBuilder b(rewriter, op.getLoc());
+    rewriter.replaceOp(op, createChannelsFirst(b, b.reshape(transpose.getX(), sizes), back));
+    return success();
+  }
+};
+
+/// An image repeated along new or unit axes stays channels-last.
+struct SinkTransposeThroughBroadcast : OpRewritePattern<BroadcastToOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(BroadcastToOp op, PatternRewriter &rewriter) const override {
+    auto transpose = op.getX().getDefiningOp<TransposeOp>();
+    if (!transpose || !transpose->hasAttr(channelsFirstMark))
+      return rewriter.notifyMatchFailure(op, "does not come from channels-last");
+    Dims to = getDims(op.getResult());
+    int64_t added = to.size() - transpose.getPattern().size();
+    SmallVector<int64_t> pattern = llvm::to_vector(llvm::seq<int64_t>(0, added));
+    for (int64_t axis : transpose.getPattern())
+      pattern.push_back(axis + added);
+    Dims sizes(to.size());
+    for (auto [axis, place] : llvm::enumerate(pattern))
+      sizes[place] = to[axis];
+    GraphBuilder b(rewriter, op.getLoc());
+    rewriter.replaceOp(op, createChannelsFirst(b, b.broadcastTo(transpose.getX(), sizes), pattern));
+    return success();
+  }
+};
+
+/// transpose(broadcast_to(x)): x is smaller, and often one vector, whose transpose is a reshape. A way back from
+/// channels-last moves down instead.
 struct TransposeBeforeBroadcast : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
     auto broadcast = op.getX().getDefiningOp<BroadcastToOp>();
-    if (!broadcast)
+    if (!broadcast || op->hasAttr(channelsFirstMark))
       return rewriter.notifyMatchFailure(op, "no broadcast below");
     GraphBuilder b(rewriter, op.getLoc());
     if (getElementCount(broadcast.getX()) == DimExpr(1)) {
@@ -166,9 +274,7 @@ Value createSplat(PatternRewriter &rewriter, ConstantOp constant, RankedTensorTy
   auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
   if (!splat)
     return nullptr;
-  return ConstantOp::create(rewriter, constant.getLoc(), type,
-                            cast<ElementsAttr>(splat.resizeSplat(type)))
-      .getResult();
+  return ConstantOp::create(rewriter, constant.getLoc(), type, cast<ElementsAttr>(splat.resizeSplat(type))).getResult();
 }
 
 struct TransposeSplat : OpRewritePattern<TransposeOp> {
@@ -278,8 +384,7 @@ struct RaisePackThroughElementwise : OpRewritePattern<PackOp> {
     for (Value operand : producer->getOperands()) {
       auto type = cast<RankedTensorType>(operand.getType());
       auto physical = RankedTensorType::get(layout.getPhysicalShape(type.getShape()), type.getElementType());
-      operands.push_back(
-          b.create<PackOp>(physical, operand, layout.nAxes, layout.kAxes, layout.groups).getResult());
+      operands.push_back(b.create<PackOp>(physical, operand, layout.nAxes, layout.kAxes, layout.groups).getResult());
     }
     Operation *clone = cloneElementwise(rewriter, producer, operands);
     for (Operation *user : users)
@@ -311,8 +416,9 @@ LogicalResult mlir::ferrule::propagateLayouts(ModuleOp module) {
   MLIRContext *context = module.getContext();
   RewritePatternSet patterns(context);
   patterns.add<ComposeTransposes, TransposeToReshape, ComposeReshapes, SinkTransposeThroughElementwise,
-               SinkTransposeThroughConcat, TransposeBeforeBroadcast, TransposeSplat, CancelPackOfUnpack, RaisePackThroughElementwise,
-               PackUniform>(context);
+               SinkTransposeThroughConcat, SinkTransposeThroughReshape, SinkTransposeThroughBroadcast,
+               TransposeBeforeBroadcast, TransposeSplat, CancelPackOfUnpack, RaisePackThroughElementwise, PackUniform>(
+      context);
   patterns.add<SinkTransposeThroughReduction<ReduceSumOp>, SinkTransposeThroughReduction<ReduceMaxOp>,
                SinkTransposeThroughReduction<ReduceMinOp>, SinkTransposeThroughReduction<ReduceProdOp>,
                SinkTransposeThroughReduction<MomentsOp>>(context);

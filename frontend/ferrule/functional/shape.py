@@ -157,8 +157,18 @@ def repeat(inp, repeats, axis=None):
         return _repeat_each(inp, np.asarray(repeats), axis)
     if is_static(repeats) and repeats < 0:
         raise ShapeError(f"repeat: {repeats} is negative at {user_location()}")
-    wide = broadcast_to(expand_dims(inp, axis + 1), shape[: axis + 1] + (repeats,) + shape[axis + 1 :])
-    return reshape(wide, shape[:axis] + (shape[axis] * repeats,) + shape[axis + 1 :])
+    return repeat_along(inp, {axis: repeats})
+
+
+def repeat_along(inp, counts):
+    """Each element repeated ``counts[axis]`` times along the axes of ``counts``, all at once."""
+    apart, wide, joined = [], [], []
+    for axis, size in enumerate(inp.shape):
+        count = counts.get(axis, 1)
+        apart += [size, 1] if axis in counts else [size]
+        wide += [size, count] if axis in counts else [size]
+        joined.append(size * count)
+    return reshape(broadcast_to(reshape(inp, apart), wide), joined)
 
 
 def _repeat_each(inp, repeats, axis):

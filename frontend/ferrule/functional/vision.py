@@ -13,7 +13,7 @@ from .elementwise import abs as absolute
 from .elementwise import clip, equal, floor, greater_equal, less, logical_and, maximum, where
 from .indexing import gather_nd, take
 from .pooling import avg_pool2d
-from .shape import broadcast_to, concat, expand_dims, reshape, stack, transpose
+from .shape import broadcast_to, concat, expand_dims, repeat_along, reshape, stack, transpose
 from .windows import pad_space
 
 __all__ = [
@@ -54,14 +54,17 @@ def interpolate(inp, size=None, scale_factor=None, mode="bilinear", align_corner
         )
     if mode == "nearest" and align_corners:
         raise UnsupportedError(f"{op}: align_corners with mode 'nearest' at {user_location()}")
+    repeated = {}
     for axis in range(rank + 1, 1, -1):
         old = inp.shape[axis]
         if not is_static(old):
             raise ShapeError(f"{op}: axis {axis} of {show(inp.shape)} has a symbolic size at {user_location()}")
         new = _new_size(op, rank, axis - 2, old, size, scale_factor)
-        if new != old:
+        if mode == "nearest" and new != old and new % old == 0:
+            repeated[axis] = new // old
+        elif new != old:
             inp = _resized(inp, axis, old, new, mode, bool(align_corners))
-    return inp
+    return repeat_along(inp, repeated) if repeated else inp
 
 
 def _new_size(op, rank, axis, old, size, scale):

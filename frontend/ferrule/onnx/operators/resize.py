@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import functional as F
 from ...errors import ModelError, UnsupportedError
+from ...functional.shape import repeat_along
 from ...shapes import is_static
 from ..registry import operator
 from .axes import ints
@@ -165,13 +166,13 @@ def _repeats(node, mode, kind, scale):
 
 def _resized(node, x, plan, kind):
     filter_ = _Filter(kind, node)
-    outside = None
+    outside, repeated = None, {}
     for axis, new, scale in sorted(zip(plan.axes, plan.sizes, plan.scales), reverse=True):
         old = x.shape[axis]
         if scale == 1 and plan.roi is None:
             continue
         if plan.roi is None and _repeats(node, plan.mode, kind, scale):
-            x = F.repeat(x, int(scale), axis)
+            repeated[axis] = int(scale)
             continue
         if not is_static(old):
             raise UnsupportedError(f"mode {kind} along an axis of symbolic size {old}: fix it with shapes=")
@@ -180,6 +181,8 @@ def _resized(node, x, plan, kind):
             beyond = ((position < 0) | (position > old - 1)).reshape((-1,) + (1,) * (x.ndim - 1 - axis))
             outside = beyond if outside is None else outside | beyond
         x = _weighted(x, axis, *filter_.taps(position, old, scale))
+    if repeated:
+        x = repeat_along(x, repeated)
     if outside is not None and outside.any():
         x = F.where(outside, F.full((), node.get("extrapolation_value", 0.0), dtype=x.dtype), x)
     return x
