@@ -96,3 +96,57 @@ func.func @whole_operand(%a: tensor<6x6xf32>, %b: tensor<6x6xf32>) -> tensor<6x6
   %z = ferrule.mul %t, %y : (tensor<6x6xf32>, tensor<6x6xf32>) -> tensor<6x6xf32>
   return %z : tensor<6x6xf32>
 }
+
+// Gates of a recurrent cell read parts of one product: one kernel makes them all.
+
+// CHECK-LABEL: func.func @gates
+// CHECK: ferrule.matmul
+// CHECK: ferrule.yield
+// CHECK: ferrule.dispatch
+// CHECK: ferrule.sigmoid
+// CHECK: ferrule.tanh
+// CHECK: ferrule.mul
+// CHECK: ferrule.yield
+// CHECK-NOT: ferrule.dispatch
+// CHECK: return
+func.func @gates(%a: tensor<2x8xf32>, %w: tensor<8x32xf32>) -> tensor<2x16xf32> {
+  %p = ferrule.matmul %a, %w : (tensor<2x8xf32>, tensor<8x32xf32>) -> tensor<2x32xf32>
+  %l = ferrule.slice %p {starts = #ferrule.dims<[0, 0]>, steps = array<i64: 1, 1>, stops = #ferrule.dims<[2, 16]>} : (tensor<2x32xf32>) -> tensor<2x16xf32>
+  %r = ferrule.slice %p {starts = #ferrule.dims<[0, 16]>, steps = array<i64: 1, 1>, stops = #ferrule.dims<[2, 32]>} : (tensor<2x32xf32>) -> tensor<2x16xf32>
+  %s = ferrule.sigmoid %l : (tensor<2x16xf32>) -> tensor<2x16xf32>
+  %t = ferrule.tanh %r : (tensor<2x16xf32>) -> tensor<2x16xf32>
+  %y = ferrule.mul %s, %t : (tensor<2x16xf32>, tensor<2x16xf32>) -> tensor<2x16xf32>
+  return %y : tensor<2x16xf32>
+}
+
+// Sums of different tensors would keep both: each stands by itself.
+
+// CHECK-LABEL: func.func @separate_sums
+// CHECK: ferrule.dispatch
+// CHECK-NEXT: ferrule.reduce_sum
+// CHECK-NEXT: ferrule.yield
+// CHECK: ferrule.dispatch
+// CHECK-NEXT: ferrule.reduce_sum
+// CHECK-NEXT: ferrule.yield
+func.func @separate_sums(%a: tensor<8x20xf32>, %b: tensor<8x20xf32>) -> (tensor<20xf32>, tensor<20xf32>) {
+  %x = ferrule.reduce_sum %a {axes = array<i64: 0>} : (tensor<8x20xf32>) -> tensor<20xf32>
+  %y = ferrule.reduce_sum %b {axes = array<i64: 0>} : (tensor<8x20xf32>) -> tensor<20xf32>
+  return %x, %y : tensor<20xf32>, tensor<20xf32>
+}
+
+// One column uses 1 of 16 lanes: a costly op on many rows is a pass of its own, a cheap one stays.
+
+// CHECK-LABEL: func.func @narrow
+// CHECK: ferrule.matmul
+// CHECK-NEXT: ferrule.yield
+// CHECK: ferrule.dispatch
+// CHECK-NEXT: ferrule.sigmoid
+// CHECK: ferrule.matmul
+// CHECK-NEXT: ferrule.relu
+func.func @narrow(%a: tensor<8192x8xf32>, %w: tensor<8x1xf32>) -> (tensor<8192x1xf32>, tensor<8192x1xf32>) {
+  %x = ferrule.matmul %a, %w : (tensor<8192x8xf32>, tensor<8x1xf32>) -> tensor<8192x1xf32>
+  %s = ferrule.sigmoid %x : (tensor<8192x1xf32>) -> tensor<8192x1xf32>
+  %y = ferrule.matmul %a, %w : (tensor<8192x8xf32>, tensor<8x1xf32>) -> tensor<8192x1xf32>
+  %r = ferrule.relu %y : (tensor<8192x1xf32>) -> tensor<8192x1xf32>
+  return %s, %r : tensor<8192x1xf32>, tensor<8192x1xf32>
+}

@@ -5,7 +5,8 @@
 // shape and no other operand depends on the group; so contractions collect
 // their epilogues and updates of several variables become one pass over memory.
 // Cheap elementwise values and index maps are computed again where they are
-// used rather than stored. Reductions over one domain share a pass.
+// used rather than stored. Reductions over one domain share a pass, and so do
+// costly elementwise ops that read the same values.
 //
 // Groups never form a cycle: for each group the set of all groups that it
 // depends on is kept, O(groups^2 / 64) bits.
@@ -20,6 +21,7 @@
 #include "ir/graph/Reduce.h"
 #include "ir/graph/Shape.h"
 #include "ir/graph/State.h"
+#include "ir/graph/Tiles.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -37,6 +39,12 @@ constexpr unsigned maxRecomputedOps = 12;
 constexpr unsigned maxRecomputedLeaves = 2;
 /// The most sums that share one pass (the skeletons' limit).
 constexpr unsigned maxSharedSums = 4;
+/// An op joins another that reads the same value only if the group then reads no more values than this, and only if
+/// that group is one of the last few.
+constexpr unsigned maxSiblingLeaves = 8;
+constexpr unsigned maxSiblingDistance = 16;
+/// A result of this many columns or fewer leaves most lanes of an epilogue idle.
+constexpr int64_t maxNarrowColumns = 4;
 
 LoweringKind getKind(Operation *op) { return cast<FerruleOpInterface>(op).getLoweringKind(); }
 
@@ -266,8 +274,10 @@ private:
       SmallVector<unsigned> sorted(candidates.begin(), candidates.end());
       llvm::sort(sorted, std::greater<unsigned>());
       for (unsigned candidate : sorted)
-        if (canJoin(op, candidate))
+        if (!wastesLanes(op, candidate) && canJoin(op, candidate))
           return join(op, candidate);
+      if (std::optional<unsigned> sibling = findSibling(op))
+        return join(op, *sibling);
     }
     if (options.fuse)
       if (std::optional<unsigned> shared = findSharedReduction(op))
@@ -279,7 +289,58 @@ private:
     join(op, groups.size() - 1);
   }
 
-  /// A group of sums over the same domain and axes, which op does not depend on.
+  /// Whether op would be computed in 16 lanes for each few columns of a contraction, and there are enough of them that
+  /// a pass of its own costs less.
+  bool wastesLanes(Operation *op, unsigned index) const {
+    const Dims &dims = groups[index].resultDims;
+    if (isCheap(op) || dims.empty() || isElementwise(groups[index].members.front()))
+      return false;
+    std::optional<int64_t> columns = dims.back().getConstant(), count = getElementCount(op->getResult(0)).getConstant();
+    return columns && *columns <= maxNarrowColumns && count && *count >= elementsPerTile;
+  }
+
+  /// A group of elementwise ops alone that waits for all that op reads, and reads one of its values: the gates of a
+  /// recurrent cell. Cheap ops are computed again where they are used.
+  std::optional<unsigned> findSibling(Operation *op) const {
+    if (isCheap(op))
+      return std::nullopt;
+    for (unsigned index = groups.size(); index-- > 0 && index + maxSiblingDistance >= groups.size();) {
+      const Group &group = groups[index];
+      if (!llvm::all_of(group.members, isElementwise) || !canJoin(op, index))
+        continue;
+      llvm::SetVector<Value> leaves = collectGroupLeaves(index), own;
+      llvm::SetVector<Operation *> clones;
+      collectLeaves(op, index, own, clones);
+      llvm::BitVector needed;
+      for (Value leaf : own)
+        addDependencies(leaf, needed);
+      bool isShared = llvm::any_of(own, [&](Value leaf) { return leaves.contains(leaf); });
+      leaves.insert(own.begin(), own.end());
+      if (isShared && !needed.test(group.dependencies) && leaves.size() <= maxSiblingLeaves)
+        return index;
+    }
+    return std::nullopt;
+  }
+
+  /// What a group reads from memory.
+  llvm::SetVector<Value> collectGroupLeaves(unsigned index) const {
+    llvm::SetVector<Value> leaves;
+    llvm::SetVector<Operation *> clones;
+    for (Operation *member : groups[index].members)
+      collectLeaves(member, index, leaves, clones);
+    return leaves;
+  }
+
+  /// Whether op reads a value that the group reads too.
+  bool sharesLeaf(Operation *op, unsigned index) const {
+    llvm::SetVector<Value> leaves = collectGroupLeaves(index), own;
+    llvm::SetVector<Operation *> clones;
+    collectLeaves(op, index, own, clones);
+    return llvm::any_of(own, [&](Value leaf) { return leaves.contains(leaf); });
+  }
+
+  /// A group of sums over the same domain and axes that reads a value which op reads, and does not depend on op. Sums
+  /// of nothing but different tensors would keep all these until the last one is there.
   std::optional<unsigned> findSharedReduction(Operation *op) const {
     auto sum = dyn_cast<ReduceSumOp>(op);
     if (!sum || !isa<FloatType>(sum.getX().getType().getElementType()))
@@ -295,7 +356,7 @@ private:
         ++sums;
       }
       same &= sums > 0;
-      if (same && sums < maxSharedSums && canJoin(op, index))
+      if (same && sums < maxSharedSums && canJoin(op, index) && sharesLeaf(op, index))
         return index;
     }
     return std::nullopt;
@@ -305,10 +366,7 @@ private:
   llvm::SetVector<Value> collectRequired() const {
     llvm::SetVector<Value> required;
     for (unsigned index = 0; index < groups.size(); ++index) {
-      llvm::SetVector<Value> leaves;
-      llvm::SetVector<Operation *> clones;
-      for (Operation *member : groups[index].members)
-        collectLeaves(member, index, leaves, clones);
+      llvm::SetVector<Value> leaves = collectGroupLeaves(index);
       required.insert(leaves.begin(), leaves.end());
     }
     for (Operation &op : block)
@@ -431,11 +489,7 @@ void Grouping::build() {
     if (std::optional<unsigned> index = groupOf(op)) {
       if (!done.insert(*index).second)
         return;
-      llvm::SetVector<Value> leaves;
-      llvm::SetVector<Operation *> clones;
-      for (Operation *member : groups[*index].members)
-        collectLeaves(member, *index, leaves, clones);
-      for (Value leaf : leaves)
+      for (Value leaf : collectGroupLeaves(*index))
         self(self, leaf);
       buildDispatch(*index, required, builder, mapping);
       return;
