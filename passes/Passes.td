@@ -39,8 +39,8 @@ def ExpandGradientsPass : Pass<"ferrule-expand-gradients", "::mlir::ModuleOp"> {
     ops before this one. An independent wrt gets zeros. An op without a gradient on the way is an error at its location.
 
     A branch becomes a branch over the gradients of its regions, which compute the forward values again. A scan stacks
-    the carries of its steps; its gradient is a scan in the other direction, each step of which computes the forward step
-    again. The cotangents of what a scan captures add up over the steps, last step first, as if the loop was unrolled. A
+    the carries of its steps and the results of their contractions; its gradient is a scan in the other direction, each
+    step of which computes the rest of the forward step again. The cotangents of what a scan captures add up over the steps, last step first, as if the loop was unrolled. A
     while loop with `max_steps` becomes a scan of that many steps first, with a branch on "the condition still holds".
 
     ```mlir
@@ -224,7 +224,8 @@ def LayoutPass : Pass<"ferrule-layout", "::mlir::ModuleOp"> {
 
     **After.** Convolutions and pooling are channels-last ops; products with a weight matrix are panel products; a
     variable that is a weight has a `layout`, and its reads and assigns have the physical type. The conversions between
-    the two worlds (`transpose`, `pack`, `unpack`) are explicit, and moved until they meet and vanish. What every step of a
+    the two worlds (`transpose`, `pack`, `unpack`) are explicit, and moved until they meet and vanish: through elementwise
+    ops, reductions, concatenations, and through the reshapes and broadcasts that repeat or flatten an image. What every step of a
     loop would compute alike is computed before the loop: above all the packing of weights.
 
     ```mlir
@@ -245,7 +246,8 @@ def FusePass : Pass<"ferrule-fuse", "::mlir::ModuleOp"> {
 
     **Before.** Layouts are chosen. **After.** Entries hold only read, assign, constant, reshape, `ferrule.dispatch`, and
     branches and loops, whose regions hold the same.
-    A contraction has its epilogue in its dispatch, a reduction its producers, an optimizer update all its results.
+    A contraction has its epilogue in its dispatch, a reduction its producers, an optimizer update all its results. Costly
+    elementwise ops and sums that read the same value share a pass over it, as the gates of a recurrent cell do.
     Every op still rounds by itself, so results are the same with `fuse=false`, where each op is its own dispatch.
   }];
   let options = [Option<"fuse", "fuse", "bool", "true", "Off: one op a dispatch">];

@@ -1,10 +1,12 @@
 // Gradients of branches and loops. A branch becomes a branch over the gradients of its regions. A scan stacks the
-// carries of its steps on the way forward; its gradient is a scan in the other direction, whose step computes the
-// forward step again and walks back over it. The cotangents of the carries are carries, and so are the sums of the
-// captures' cotangents: they begin with -0, to which everything adds without a change, and every use adds one term.
+// carries of its steps on the way forward, and the results of their contractions; its gradient is a scan in the other
+// direction, whose step computes the rest of the forward step again and walks back over it. The cotangents of the
+// carries are carries, and so are the sums of the captures' cotangents: they begin with -0, to which everything adds
+// without a change, and every use adds one term.
 #include "passes/autodiff/GradientWalk.h"
 
 #include "ir/graph/ControlFlow.h"
+#include "ir/graph/Elementwise.h"
 #include "ir/graph/Inference.h"
 #include "ir/graph/Shape.h"
 
@@ -14,7 +16,7 @@ namespace mlir::ferrule {
 
 namespace {
 
-/// On a scan: the number of the first of its results that are the stacked carries.
+/// On a scan: the number of the first of its results that are the stacked carries. What contractions made comes after.
 constexpr StringLiteral stackedAttributeName = "ferrule.stacked_carries";
 /// See SubstituteMaterialized.cpp: one number a result.
 constexpr StringLiteral materializedAttributeName = "ferrule.materialized";
@@ -99,23 +101,42 @@ ScanOp convertToScan(WhileOp loop) {
   return scan;
 }
 
-/// Adds results: the carries with which each step begins.
-void stackCarries(ScanOp scan) {
+/// What the gradient reads rather than computes again: the results of contractions, with what is added to them at once.
+/// They take the memory that a layer outside of loops takes, and nearly all of a step's time.
+SmallVector<Value> findKept(Block &body) {
+  SmallVector<Value> kept;
+  for (Operation &op : body.without_terminator()) {
+    auto interface = dyn_cast<FerruleOpInterface>(&op);
+    LoweringKind kind = interface ? interface.getLoweringKind() : LoweringKind::ControlFlow;
+    if (kind != LoweringKind::Contraction && kind != LoweringKind::Convolution)
+      continue;
+    Value value = op.getResult(0);
+    // The gradient of a sum does not read its terms.
+    while (value.hasOneUse() && isa<AddOp, SubOp>(*value.user_begin()))
+      value = value.user_begin()->getResult(0);
+    if (!llvm::is_contained(kept, value))
+      kept.push_back(value);
+  }
+  return kept;
+}
+
+/// Adds results: the carries with which each step begins, and what is kept of it.
+void stackResiduals(ScanOp scan) {
   if (scan->hasAttr(stackedAttributeName))
     return;
   OpBuilder builder(scan);
+  SmallVector<Value> residuals(scan.getBody().getArguments().take_front(scan.getInits().size()));
+  llvm::append_range(residuals, findKept(scan.getBody().front()));
   SmallVector<Type> types(scan.getResultTypes());
-  for (Value init : scan.getInits())
-    types.push_back(getStackedType(scan.getStepCount(), cast<RankedTensorType>(init.getType())));
+  for (Value residual : residuals)
+    types.push_back(getStackedType(scan.getStepCount(), cast<RankedTensorType>(residual.getType())));
   auto stacked = ScanOp::create(builder, scan.getLoc(), types, scan.getInits(), scan.getXs(), scan.getCaptures(),
                                 scan.getLength(), scan.getReverse());
   stacked->setDiscardableAttrs(scan->getDiscardableAttrDictionary());
   moveMaterialized(scan, stacked, 0);
   stacked->setAttr(stackedAttributeName, builder.getI64IntegerAttr(scan.getNumResults()));
   stacked.getBody().takeBody(scan.getBody());
-  Block &body = stacked.getBody().front();
-  auto yield = cast<YieldOp>(body.getTerminator());
-  yield.getValuesMutable().append(ValueRange(body.getArguments().take_front(scan.getInits().size())));
+  cast<YieldOp>(stacked.getBody().front().getTerminator()).getValuesMutable().append(residuals);
   scan->replaceAllUsesWith(stacked.getResults().take_front(scan.getNumResults()));
   scan.erase();
 }
@@ -124,6 +145,11 @@ void stackCarries(ScanOp scan) {
 ValueRange getStackedCarries(ScanOp scan) {
   unsigned first = scan->getAttrOfType<IntegerAttr>(stackedAttributeName).getInt();
   return scan.getResults().slice(first, scan.getInits().size());
+}
+
+/// The number of the first result that holds what contractions made.
+unsigned getFirstKept(ScanOp scan) {
+  return scan->getAttrOfType<IntegerAttr>(stackedAttributeName).getInt() + scan.getInits().size();
 }
 
 } // namespace
@@ -139,7 +165,7 @@ void prepareControlFlow(ValueRange costs, ValueRange wrt) {
     if (auto loop = dyn_cast<WhileOp>(op))
       op = convertToScan(loop);
     if (auto scan = dyn_cast<ScanOp>(op))
-      stackCarries(scan);
+      stackResiduals(scan);
   }
 }
 
@@ -190,6 +216,9 @@ public:
     Value cotangent = walk->lookup(arguments[argument]);
     return cotangent ? cotangent : GraphBuilder(builder, location).like(arguments[argument], zero);
   }
+
+  /// Yielded value `index` is read as `known` instead of computed.
+  void replaceYielded(unsigned index, Value known) { holder->getOperand(index).replaceAllUsesExcept(known, holder); }
 
   /// Ends the block.
   void yield(ValueRange values) {
@@ -325,7 +354,7 @@ private:
   }
 
   /// Carries: cotangents of the carries, sums for the captures. Slices: the carries of each step, the forward slices,
-  /// the cotangents of the stacked results.
+  /// the cotangents of the stacked results, what contractions made.
   ScanOp createScan(GraphBuilder &b) {
     SmallVector<Value> inits, xs(getStackedCarries(scan));
     for (unsigned carry : carries)
@@ -334,6 +363,7 @@ private:
       inits.push_back(b.like(scan->getOperand(capture), neutralZero));
     llvm::append_range(xs, scan.getXs());
     llvm::copy_if(cotangents.drop_front(carryCount), std::back_inserter(xs), [](Value value) { return bool(value); });
+    llvm::append_range(xs, scan.getResults().drop_front(getFirstKept(scan)));
     SmallVector<Type> types(ValueRange(inits).getTypes());
     for (unsigned slice : slices)
       types.push_back(scan->getOperand(slice).getType());
@@ -369,6 +399,8 @@ private:
     RegionGradient gradient(builder, scan.getBody(), forward, location);
     if (failed(gradient.run(incoming, wrt, sums)))
       return failure();
+    for (unsigned index = getFirstKept(scan); index < scan.getNumResults(); ++index)
+      gradient.replaceYielded(index, block.getArgument(next++));
     SmallVector<Value> yielded;
     for (unsigned number : wrt)
       yielded.push_back(gradient.getGradient(number, number < carryCount ? neutralZero : 0.0));
@@ -395,7 +427,7 @@ static void inlineBackward(CustomGradientOp op, GraphBuilder &b, ArrayRef<Value>
   Block &block = op.getBackward().front();
   unsigned count = op.getValues().size();
   for (auto [index, argument] : llvm::enumerate(block.getArguments()))
-    mapping.map(argument, index >= count       ? op.getCaptures()[index - count]
+    mapping.map(argument, index >= count      ? op.getCaptures()[index - count]
                           : cotangents[index] ? cotangents[index]
                                               : b.like(op.getResult(index), 0.0));
   cloneOps(b.getBuilder(), block, mapping);

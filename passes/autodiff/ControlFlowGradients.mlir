@@ -81,3 +81,30 @@ func.func @limited(%x: tensor<f32> {ferrule.name = "x"}, %limit: tensor<f32> {fe
   %dx = ferrule.gradient %cost, %x {operandSegmentSizes = array<i32: 1, 0, 1>} : (tensor<f32>, tensor<f32>) -> tensor<f32>
   return %dx : tensor<f32>
 }
+
+// -----
+
+// What the product of a step made, with what is added to it, is stacked: the gradient multiplies by nothing but cotangents.
+// CHECK-LABEL: func.func @kept_product
+// CHECK: %[[F:.*]]:3 = ferrule.scan
+// CHECK: %[[P:.*]] = ferrule.matmul
+// CHECK: %[[S:.*]] = ferrule.add %[[P]]
+// CHECK: %[[H:.*]] = ferrule.tanh %[[S]]
+// CHECK: ferrule.yield %[[H]], %{{.*}}, %[[S]]
+// CHECK: ferrule.scan inits({{.*}}) xs(%[[F]]#1, %[[F]]#2 : tensor<3x2x4xf32>, tensor<3x2x4xf32>)
+// CHECK-NEXT: ^bb0(%{{.*}}, %[[KEPT:[a-z0-9]*]]: tensor<2x4xf32>, %{{[a-z0-9]*}}: tensor<4x4xf32>):
+// CHECK: ferrule.tanh %[[KEPT]]
+func.func @kept_product(%h: tensor<2x4xf32> {ferrule.name = "h"}, %x: tensor<3x2x4xf32> {ferrule.name = "x"},
+                        %w: tensor<4x4xf32> {ferrule.name = "w"}) -> (tensor<4x4xf32> {ferrule.name = "dw"}) {
+  %last = ferrule.scan inits(%h : tensor<2x4xf32>) xs(%x : tensor<3x2x4xf32>) captures(%w : tensor<4x4xf32>)
+      attributes {length = #ferrule.dims<[3]>} -> tensor<2x4xf32> {
+  ^bb0(%a: tensor<2x4xf32>, %b: tensor<2x4xf32>, %c: tensor<4x4xf32>):
+    %p = ferrule.matmul %a, %c : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
+    %s = ferrule.add %p, %b : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+    %t = ferrule.tanh %s : (tensor<2x4xf32>) -> tensor<2x4xf32>
+    ferrule.yield %t : tensor<2x4xf32>
+  }
+  %cost = ferrule.reduce_sum %last {axes = array<i64: 0, 1>} : (tensor<2x4xf32>) -> tensor<f32>
+  %dw = ferrule.gradient %cost, %w {operandSegmentSizes = array<i32: 1, 0, 1>} : (tensor<f32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %dw : tensor<4x4xf32>
+}
