@@ -21,15 +21,17 @@ class TrainJob(NamedTuple):
 
 
 # Rounding alone moves the gradients of a deep network with few samples a batch by 2 %; in smaller steps the losses
-# stay close enough to be compared.
+# stay close enough to be compared. ResNet-50's fourth loss at lr 1e-4 is 0.6241 in float64, 0.6332 in torch's float32, and
+# 0.6247 there if the images are scaled by 1 + 1e-7; at 1e-5 it is 1.43425 and 1.43376.
 _SMALL_STEPS = {"lr": 1e-4, "momentum": 0.9}
+_SMALLER_STEPS = {"lr": 1e-5, "momentum": 0.9}
 
 
 JOBS = {
     "lenet": TrainJob("LeNet, 28x28", 64),
     "resnet18": TrainJob("ResNet-18, 32x32", 32),
     "gpt": TrainJob("GPT 4 x 256, 128 tokens", 8, "AdamW", {"lr": 0.001, "weight_decay": 0.01}),
-    "resnet50": TrainJob("ResNet-50, 224x224", 8, settings=_SMALL_STEPS),
+    "resnet50": TrainJob("ResNet-50, 224x224", 8, settings=_SMALLER_STEPS),
     "mobilenet_v2": TrainJob("MobileNetV2, 224x224", 8, settings=_SMALL_STEPS),
     "lstm": TrainJob("LSTM 2 x 256, 100 steps", 16),
 }
