@@ -19,4 +19,16 @@ constexpr Allocator kSystemAllocator = {system_allocate, system_deallocate, null
 
 const Allocator& system_allocator() { return kSystemAllocator; }
 
+Status allocate_elements(const Allocator& allocator, size_t count, size_t element_bytes, size_t alignment,
+                         const char* what, void** out_memory) {
+  *out_memory = nullptr;
+  if (count == 0) return Status();
+  size_t byte_size;
+  if (!__builtin_mul_overflow(count, element_bytes, &byte_size))
+    *out_memory = allocator.allocate(allocator.context, byte_size, alignment);
+  if (*out_memory != nullptr) return Status();
+  return Status::error(StatusCode::kOutOfMemory, "out of memory: %s needs %zu elements of %zu bytes", what, count,
+                       element_bytes);
+}
+
 }  // namespace ferrule::runtime

@@ -22,6 +22,10 @@ struct Allocator {
 // aligned_alloc and free.
 const Allocator& system_allocator();
 
+// What Array<T>::allocate does for every T alike. A count of 0 allocates nothing and gives null.
+Status allocate_elements(const Allocator& allocator, size_t count, size_t element_bytes, size_t alignment,
+                         const char* what, void** out_memory);
+
 // An owned array of a trivial type. Moves, does not copy. Elements start uninitialised (allocate) or zero
 // (allocate_zeroed); a size of 0 allocates nothing and data() is null.
 template <typename T>
@@ -40,10 +44,8 @@ class Array {
   // Replaces the contents. kOutOfMemory when the allocator fails or the size overflows. `what` names it in the error.
   Status allocate(const Allocator& allocator, size_t count, const char* what, size_t alignment = alignof(T)) {
     reset();
-    if (count == 0) return Status();
-    if (count > SIZE_MAX / sizeof(T)) return out_of_memory(what, count);
-    void* memory = allocator.allocate(allocator.context, count * sizeof(T), alignment);
-    if (memory == nullptr) return out_of_memory(what, count);
+    void* memory;
+    FERRULE_RETURN_IF_ERROR(allocate_elements(allocator, count, sizeof(T), alignment, what, &memory));
     allocator_ = allocator;
     data_ = static_cast<T*>(memory);
     size_ = count;
@@ -71,10 +73,6 @@ class Array {
   const T* end() const { return data_ + size_; }
 
  private:
-  static Status out_of_memory(const char* what, size_t count) {
-    return Status::error(StatusCode::kOutOfMemory, "out of memory: %s needs %zu elements of %zu bytes", what, count,
-                         sizeof(T));
-  }
   void swap(Array& other) {
     Allocator allocator = allocator_;
     T* data = data_;

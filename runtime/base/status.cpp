@@ -18,6 +18,8 @@ void format_at(char* message, size_t length, const char* format, va_list argumen
 
 }  // namespace
 
+Status::Status(const Status& other) { *this = other; }
+
 Status& Status::operator=(const Status& other) {
   if (this == &other) return *this;
   code_ = other.code_;

@@ -32,8 +32,9 @@ inline constexpr size_t kStatusMessageBytes = 1000;
 class [[nodiscard]] Status {
  public:
   Status() : code_(StatusCode::kOk) { message_[0] = '\0'; }
-  Status(const Status& other) { *this = other; }
-  Status& operator=(const Status& other);  // copies the sentence only, not the whole buffer
+  // Both copy the sentence only, not the whole buffer. Out of line: every call that can fail holds a copy.
+  Status(const Status& other);
+  Status& operator=(const Status& other);
 
   // printf rules for `format`. `code` must not be kOk.
   static Status error(StatusCode code, const char* format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,10 +1,10 @@
 #include "runtime/program/program.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <new>
 
 #include "runtime/program/artifact_reader.h"
@@ -23,6 +23,10 @@ struct NamedVariable {
   const char* name;
   uint32_t variable;
 };
+
+int compare_names(const void* left, const void* right) {
+  return strcmp(static_cast<const NamedVariable*>(left)->name, static_cast<const NamedVariable*>(right)->name);
+}
 
 struct Program::State {
   Allocator allocator;
@@ -160,8 +164,7 @@ Status ProgramLoader::index_variables() {
     state_.variables[at++] = {variable.name()->c_str(), i};
     for (const flatbuffers::String* alias : *variable.aliases()) state_.variables[at++] = {alias->c_str(), i};
   }
-  std::sort(state_.variables.begin(), state_.variables.end(),
-            [](const NamedVariable& a, const NamedVariable& b) { return strcmp(a.name, b.name) < 0; });
+  if (count != 0) qsort(state_.variables.data(), count, sizeof(NamedVariable), compare_names);
   return Status();
 }
 

@@ -1,8 +1,7 @@
 #include "runtime/program/verify.h"
 
+#include <stdlib.h>
 #include <string.h>
-
-#include <algorithm>
 
 #include "runtime/base/arithmetic.h"
 #include "runtime/program/layout.h"
@@ -198,6 +197,10 @@ size_t utf8_length(const uint8_t* at, size_t left) {
   return length;
 }
 
+int compare_texts(const void* left, const void* right) {
+  return strcmp(*static_cast<const char* const*>(left), *static_cast<const char* const*>(right));
+}
+
 }  // namespace
 
 Status verify_text(const flatbuffers::String& text, const char* artifact_name, const char* what) {
@@ -221,7 +224,7 @@ Status verify_name(const flatbuffers::String& name, const char* artifact_name, c
 }
 
 Status verify_unique_names(const char** names, size_t count, const char* artifact_name, const char* what) {
-  std::sort(names, names + count, [](const char* a, const char* b) { return strcmp(a, b) < 0; });
+  if (count != 0) qsort(names, count, sizeof(const char*), compare_texts);
   for (size_t i = 1; i < count; ++i) {
     if (strcmp(names[i - 1], names[i]) == 0) {
       return Status::error(StatusCode::kInvalidArtifact, "%s: there are two of %s '%s'", artifact_name, what, names[i]);

@@ -6,7 +6,7 @@
 // Buffers are ranked by where they begin in memory, then a sweep over time keeps the set of ranks that are alive. A
 // buffer that becomes alive need only be compared with its neighbours in that set: what is already in it overlaps
 // nothing but members of its own alias group. So the cost is that of sorting, and of walking through alias groups.
-#include <algorithm>
+#include <stdlib.h>
 
 #include "runtime/program/verify.h"
 
@@ -22,10 +22,21 @@ struct Interval {
   uint64_t first, last;                                      // bytes [first, last)
 };
 
-bool lies_before(const Interval& a, const Interval& b) {
-  if (a.arena != b.arena) return a.arena < b.arena;
-  if (a.first != b.first) return a.first < b.first;
-  return a.position < b.position;
+int three_way(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
+
+// For qsort, which the C library has once, where std::sort would be compiled anew for each order.
+int compare_places(const void* left, const void* right) {
+  const auto &a = *static_cast<const Interval*>(left), &b = *static_cast<const Interval*>(right);
+  if (a.arena != b.arena) return three_way(a.arena, b.arena);
+  if (a.first != b.first) return three_way(a.first, b.first);
+  return three_way(a.position, b.position);
+}
+int compare_begins(const void* left, const void* right) {
+  return three_way((*static_cast<const Interval* const*>(left))->begin,
+                   (*static_cast<const Interval* const*>(right))->begin);
+}
+int compare_ends(const void* left, const void* right) {
+  return three_way((*static_cast<const Interval* const*>(left))->end, (*static_cast<const Interval* const*>(right))->end);
 }
 
 bool may_share(const Interval& a, const Interval& b) {
@@ -104,8 +115,8 @@ class PlanJudge {
     FERRULE_RETURN_IF_ERROR(collect());
     size_t dead = 0;  // how many of by_end_ were erased
     for (size_t i = 0; i < count_; ++i) {
-      const uint32_t rank = by_begin_[i];
-      for (; intervals_[by_end_[dead]].end < intervals_[rank].begin; ++dead) live_.erase(by_end_[dead]);
+      const size_t rank = rank_of(by_begin_[i]);
+      for (; by_end_[dead]->end < by_begin_[i]->begin; ++dead) live_.erase(rank_of(by_end_[dead]));
       FERRULE_RETURN_IF_ERROR(compare_with_later(rank));
       FERRULE_RETURN_IF_ERROR(compare_with_earlier(rank));
       live_.insert(rank);
@@ -134,13 +145,11 @@ class PlanJudge {
                               buffer.offset(),
                               buffer.offset() + buffer.planned_size()};
     }
-    std::sort(intervals_.data(), intervals_.data() + count_, lies_before);
-    for (size_t i = 0; i < count_; ++i) by_begin_[i] = by_end_[i] = static_cast<uint32_t>(i);
-    const Interval* intervals = intervals_.data();
-    std::sort(by_begin_.data(), by_begin_.data() + count_,
-              [=](uint32_t a, uint32_t b) { return intervals[a].begin < intervals[b].begin; });
-    std::sort(by_end_.data(), by_end_.data() + count_,
-              [=](uint32_t a, uint32_t b) { return intervals[a].end < intervals[b].end; });
+    if (count_ == 0) return Status();
+    qsort(intervals_.data(), count_, sizeof(Interval), compare_places);
+    for (size_t i = 0; i < count_; ++i) by_begin_[i] = by_end_[i] = &intervals_[i];
+    qsort(by_begin_.data(), count_, sizeof(const Interval*), compare_begins);
+    qsort(by_end_.data(), count_, sizeof(const Interval*), compare_ends);
     return Status();
   }
 
@@ -171,6 +180,8 @@ class PlanJudge {
     return Status();
   }
 
+  size_t rank_of(const Interval* interval) const { return static_cast<size_t>(interval - intervals_.data()); }
+
   Status count_comparison() {
     if (++comparisons_ <= kMaximumComparisons) return Status();
     return Status::error(StatusCode::kInvalidArtifact, "%s: entry '%s': its memory plan takes too long to verify",
@@ -198,9 +209,9 @@ class PlanJudge {
   const schema::Entry& entry_;
   const EntryMap& map_;
   const VerifyContext& context_;
-  Array<Interval> intervals_;          // the first count_ are used, sorted by place: the index is the rank
-  Array<uint32_t> by_begin_, by_end_;  // ranks
-  NumberSet live_;                     // ranks
+  Array<Interval> intervals_;  // the first count_ are used, sorted by place: the index is the rank
+  Array<const Interval*> by_begin_, by_end_;
+  NumberSet live_;  // ranks
   size_t count_ = 0;
   uint64_t comparisons_ = 0;
 };

@@ -1,0 +1,11 @@
+"""How the runtime half is compiled."""
+
+# The core: no exceptions, no run-time types, no guards, so that it needs no C++ library.
+CORE_COPTS = [
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fno-threadsafe-statics",
+]
+
+# What runs once a file or once a command: short code matters, its time is that of reading the file.
+SMALL_COPTS = CORE_COPTS + ["-Os"]
