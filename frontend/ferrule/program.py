@@ -95,12 +95,33 @@ class Program:
         """What each variable is: a dict of name, role, dtype, shape, byte_size, trainable, assigned, aliases."""
         return self._program.variables()
 
+    def _artifact(self):
+        if self._bytes is not None:
+            return self._bytes
+        with open(self._path, "rb") as file:
+            return file.read()
+
+    def slice(self, targets=None, entries=None, debug=True):
+        """A smaller program, verified.
+
+        Args:
+            targets: the names of the targets whose code stays; None: all.
+            entries: the names of the entries that stay; what only the others use is dropped, too. None: all.
+            debug: False drops the user's lines, so that errors of the result name none.
+
+        Without `entries` the root hash stays. Entries can only be dropped from an artifact that has all its targets.
+
+        Raises:
+            ArtifactError: there is no target or entry of that name; the message lists those that there are.
+        """
+        for what, names in (("targets", targets), ("entries", entries)):
+            if names is not None and (isinstance(names, str) or not names):
+                raise ValueError(f"{what} must be a list of at least one name, or None for all, not {names!r}")
+        return Program(_runtime.slice_artifact(self._artifact(), list(targets or ()), list(entries or ()), debug), verify="all")
+
     def save(self, path):
         """Writes the artifact; the file is complete or not there."""
-        data = self._bytes
-        if data is None:
-            with open(self._path, "rb") as file:
-                data = file.read()
+        data = self._artifact()
         path = os.fspath(path)
         handle, partial = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=os.path.basename(path) + ".")
         try:

@@ -3,6 +3,9 @@
 #include "frontend/bindings/runtime/Arrays.h"
 #include "frontend/bindings/runtime/Classes.h"
 #include "frontend/bindings/runtime/Errors.h"
+#include "serialize/slice/slice.h"
+
+#include <pybind11/stl.h>
 
 namespace py = pybind11;
 
@@ -152,9 +155,22 @@ py::dict infoDict(const Program &program) {
   return result;
 }
 
+py::bytes slice(const py::bytes &artifact, std::vector<std::string> targets, std::vector<std::string> entries,
+                bool debug) {
+  const auto bytes = artifact.cast<std::string_view>();
+  std::vector<uint8_t> sliced;
+  std::string error;
+  if (!serialize::slice_artifact(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size(),
+                                 {std::move(targets), std::move(entries), debug}, &sliced, &error))
+    raise("ArtifactError", error);
+  return py::bytes(reinterpret_cast<const char *>(sliced.data()), sliced.size());
+}
+
 } // namespace
 
 void bindProgram(py::module_ &module) {
+  module.def("slice_artifact", &slice, py::arg("artifact"), py::arg("targets"), py::arg("entries"), py::arg("debug"),
+             "The artifact's bytes without other targets, other entries (empty lists keep all), or the debug segment.");
   py::class_<Program>(module, "Program", "An opened artifact: Program(path or bytes, verify, expected_sha256).")
       .def(py::init(&open), py::arg("source"), py::arg("verify") = "structure", py::arg("expected_sha256") = py::none())
       .def("info", &infoDict, "Sizes in bytes, the targets, the producer and the root hash.")
