@@ -1,0 +1,21 @@
+# Writes schema_hash.h: the SHA-256 of program.fbs without comments and blanks, as //serialize/schema does.
+set(text "")
+# A list would lose semicolons and brackets, so lines go one by one.
+file(READ "${SCHEMA}" rest)
+while(NOT rest STREQUAL "")
+  string(FIND "${rest}" "\n" end)
+  string(SUBSTRING "${rest}" 0 ${end} line)
+  math(EXPR next "${end} + 1")
+  string(SUBSTRING "${rest}" ${next} -1 rest)
+  string(REGEX REPLACE "//.*" "" line "${line}")
+  string(REGEX REPLACE "[ \t]+" " " line "${line}")
+  string(REGEX REPLACE "^ " "" line "${line}")
+  string(REGEX REPLACE " $" "" line "${line}")
+  if(NOT line STREQUAL "")
+    string(APPEND text "${line}\n")
+  endif()
+endwhile()
+string(SHA256 hash "${text}")
+string(REGEX REPLACE "(..)" "0x\\1, " bytes "${hash}")
+file(WRITE "${OUTPUT}" "// Generated from program.fbs.\n#include <stdint.h>\nnamespace ferrule::serialize {\n"
+                       "inline constexpr uint8_t kSchemaHash[32] = {\n${bytes}\n};\n}  // namespace ferrule::serialize\n")
