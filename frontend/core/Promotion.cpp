@@ -2,7 +2,7 @@
 
 #include "frontend/core/Promotion.h"
 
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/StringMap.h"
 
 #include <algorithm>
 
@@ -75,24 +75,38 @@ DataType commonType(llvm::ArrayRef<OperandType> operands) {
 }
 
 PromotionRule getPromotionRule(llvm::StringRef name) {
-  return llvm::StringSwitch<PromotionRule>(name)
-      .Cases({"add", "sub", "mul", "floor_div", "mod", "neg", "abs"}, PromotionRule::Arithmetic)
-      .Cases({"fmod", "left_shift", "right_shift"}, PromotionRule::Arithmetic)
-      .Cases({"sign", "relu", "fma", "matmul", "dot", "reduce_sum", "reduce_prod"}, PromotionRule::Arithmetic)
-      .Cases({"bitwise_and", "bitwise_or", "bitwise_xor"}, PromotionRule::Common)
-      .Cases({"maximum", "minimum", "equal", "not_equal", "less", "less_equal"}, PromotionRule::Common)
-      .Cases({"greater", "greater_equal", "concat"}, PromotionRule::Common)
-      .Cases({"div", "pow", "exp", "log", "log1p", "expm1", "sqrt"}, PromotionRule::Float)
-      .Cases({"tanh", "sigmoid", "erf", "erfc", "sin", "cos", "tan"}, PromotionRule::Float)
-      .Cases({"asin", "acos", "atan", "atan2", "sinh", "cosh"}, PromotionRule::Float)
-      .Cases({"asinh", "acosh", "atanh", "exp2", "log2", "log10"}, PromotionRule::Float)
-      .Cases({"cbrt", "hypot", "copysign"}, PromotionRule::Float)
-      .Cases({"normalize", "moments", "convolution", "avg_pool", "softmax"}, PromotionRule::Float)
-      .Case("log_softmax", PromotionRule::Float)
-      .Cases({"logical_and", "logical_or", "logical_xor", "logical_not"}, PromotionRule::Logical)
-      .Case("where", PromotionRule::Select)
-      .Cases({"cross_entropy_rows", "cross_entropy_rows_gradient"}, PromotionRule::LabelledRows)
-      .Default(PromotionRule::Keep);
+  using Rule = PromotionRule;
+  // One look-up for each op that is recorded.
+  static const auto *rules = new llvm::StringMap<Rule>{
+      {"add", Rule::Arithmetic}, {"sub", Rule::Arithmetic}, {"mul", Rule::Arithmetic},
+      {"floor_div", Rule::Arithmetic}, {"mod", Rule::Arithmetic}, {"neg", Rule::Arithmetic},
+      {"abs", Rule::Arithmetic},
+      {"fmod", Rule::Arithmetic}, {"left_shift", Rule::Arithmetic}, {"right_shift", Rule::Arithmetic},
+      {"sign", Rule::Arithmetic}, {"relu", Rule::Arithmetic}, {"fma", Rule::Arithmetic}, {"matmul", Rule::Arithmetic},
+      {"dot", Rule::Arithmetic}, {"reduce_sum", Rule::Arithmetic}, {"reduce_prod", Rule::Arithmetic},
+      {"bitwise_and", Rule::Common}, {"bitwise_or", Rule::Common}, {"bitwise_xor", Rule::Common},
+      {"maximum", Rule::Common}, {"minimum", Rule::Common}, {"equal", Rule::Common}, {"not_equal", Rule::Common},
+      {"less", Rule::Common}, {"less_equal", Rule::Common},
+      {"greater", Rule::Common}, {"greater_equal", Rule::Common}, {"concat", Rule::Common},
+      {"div", Rule::Float}, {"pow", Rule::Float}, {"exp", Rule::Float}, {"log", Rule::Float}, {"log1p", Rule::Float},
+      {"expm1", Rule::Float}, {"sqrt", Rule::Float},
+      {"tanh", Rule::Float}, {"sigmoid", Rule::Float}, {"erf", Rule::Float}, {"erfc", Rule::Float},
+      {"sin", Rule::Float}, {"cos", Rule::Float}, {"tan", Rule::Float},
+      {"asin", Rule::Float}, {"acos", Rule::Float}, {"atan", Rule::Float}, {"atan2", Rule::Float},
+      {"sinh", Rule::Float}, {"cosh", Rule::Float},
+      {"asinh", Rule::Float}, {"acosh", Rule::Float}, {"atanh", Rule::Float}, {"exp2", Rule::Float},
+      {"log2", Rule::Float}, {"log10", Rule::Float},
+      {"cbrt", Rule::Float}, {"hypot", Rule::Float}, {"copysign", Rule::Float},
+      {"normalize", Rule::Float}, {"moments", Rule::Float}, {"convolution", Rule::Float}, {"avg_pool", Rule::Float},
+      {"softmax", Rule::Float},
+      {"log_softmax", Rule::Float},
+      {"logical_and", Rule::Logical}, {"logical_or", Rule::Logical}, {"logical_xor", Rule::Logical},
+      {"logical_not", Rule::Logical},
+      {"where", Rule::Select},
+      {"cross_entropy_rows", Rule::LabelledRows}, {"cross_entropy_rows_gradient", Rule::LabelledRows},
+  };
+  auto found = rules->find(name);
+  return found == rules->end() ? Rule::Keep : found->second;
 }
 
 } // namespace ferrule::frontend

@@ -2,7 +2,7 @@
 
 import string
 
-from .._tensor import as_tensor
+from .._tensor import Tensor, as_tensor
 from ..errors import ShapeError
 from ..location import user_location
 from ..shapes import is_one, is_static, same_shape, show, size_of
@@ -31,15 +31,17 @@ def einsum(equation, *operands):
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
     tensors = [as_tensor(operand) for operand in operands]
-    inputs, output = _parse(equation, tensors)
-    sizes = _sizes_of(equation, tensors, inputs)
-    terms = [_squeezed(_diagonal(equation, t, labels), sizes) for t, labels in zip(tensors, inputs)]
+    inputs, output, sizes = _read(equation, tensors)
+    if sizes is None:
+        terms = list(zip(tensors, inputs))
+    else:
+        terms = [_squeezed(_diagonal(equation, t, labels), sizes) for t, labels in zip(tensors, inputs)]
     value, labels = terms[0]
     for i, (right, right_labels) in enumerate(terms[1:], 1):
         needed = set(output).union(*(later for _, later in terms[i + 1 :]))
         value, labels = _contract(value, labels, right, right_labels, needed)
     value, labels = _summed(value, labels, set(output))
-    return transpose(value, [labels.index(label) for label in output]) if output else value
+    return Tensor._wrap(_arranged(value, labels, output)._handle)  # never an operand itself
 
 
 def _equation_of(arguments):
@@ -57,6 +59,29 @@ def _equation_of(arguments):
 
 def _refuse(equation, why):
     raise ShapeError(f"einsum: {equation!r} at {user_location()}: {why}")
+
+
+_known = {}  # what `_read` found, by the equation and the shapes
+_MOST_KNOWN = 1000
+
+
+def _read(equation, tensors):
+    """The labels of each operand and of the result, and the size of each label; None for sizes that change nothing:
+    no operand has a label twice or an axis of size 1."""
+    key = equation, *[tensor.shape for tensor in tensors]
+    if not all([is_static(size) for shape in key[1:] for size in shape]):
+        inputs, output = _parse(equation, tensors)
+        return inputs, output, _sizes_of(equation, tensors, inputs)
+    found = _known.get(key)
+    if found is None:
+        inputs, output = _parse(equation, tensors)
+        sizes = _sizes_of(equation, tensors, inputs)
+        is_plain = all(len(set(labels)) == len(labels) for labels in inputs)
+        is_plain = is_plain and not any(1 in shape for shape in key[1:])
+        if len(_known) == _MOST_KNOWN:
+            _known.clear()
+        found = _known[key] = inputs, output, None if is_plain else sizes
+    return found
 
 
 def _parse(equation, tensors):
@@ -131,10 +156,16 @@ def _diagonal(equation, tensor, labels):
 def _squeezed(term, sizes):
     """Axes of size 1 that others stretch are dropped."""
     tensor, labels = term
-    kept = [axis for axis, label in enumerate(labels) if not is_one(tensor.shape[axis]) or is_one(sizes[label])]
+    shape = tensor.shape
+    kept = [axis for axis, label in enumerate(labels) if not is_one(shape[axis]) or is_one(sizes[label])]
     if len(kept) == len(labels):
         return term
-    return reshape(tensor, [tensor.shape[axis] for axis in kept]), [labels[axis] for axis in kept]
+    return reshape(tensor, [shape[axis] for axis in kept]), [labels[axis] for axis in kept]
+
+
+def _arranged(tensor, labels, wanted):
+    """The axes ``labels`` in the order ``wanted``."""
+    return tensor if labels == wanted else transpose(tensor, [labels.index(label) for label in wanted])
 
 
 def _summed(tensor, labels, needed):
@@ -154,11 +185,12 @@ def _contract(left, left_labels, right, right_labels, needed):
     inner = [label for label in shared if label not in needed]
     rows = [label for label in left_labels if label not in shared]
     columns = [label for label in right_labels if label not in shared]
-    a = transpose(left, [left_labels.index(label) for label in batch + rows + inner])
-    b = transpose(right, [right_labels.index(label) for label in batch + inner + columns])
-    batch_sizes = list(a.shape[: len(batch)])
-    row_sizes = list(a.shape[len(batch) : len(batch) + len(rows)])
-    column_sizes = list(b.shape[len(batch) + len(inner) :])
+    a = _arranged(left, left_labels, batch + rows + inner)
+    b = _arranged(right, right_labels, batch + inner + columns)
+    a_shape, b_shape = a.shape, b.shape
+    batch_sizes = list(a_shape[: len(batch)])
+    row_sizes = list(a_shape[len(batch) : len(batch) + len(rows)])
+    column_sizes = list(b_shape[len(batch) + len(inner) :])
     labels = batch + rows + columns
     if not inner:
         return reshape(a, batch_sizes + row_sizes + [1] * len(columns)) * reshape(
@@ -166,10 +198,12 @@ def _contract(left, left_labels, right, right_labels, needed):
         ), labels
     if len(right_labels) == 1:
         return _product("einsum", a, b), labels
-    count = size_of(b.shape[len(batch) : len(batch) + len(inner)])
+    count = size_of(b_shape[len(batch) : len(batch) + len(inner)])
     product = _product(
         "einsum",
-        reshape(a, batch_sizes + [size_of(row_sizes), count]),
-        reshape(b, batch_sizes + [count, size_of(column_sizes)]),
+        a if len(rows) == len(inner) == 1 else reshape(a, batch_sizes + [size_of(row_sizes), count]),
+        b if len(columns) == len(inner) == 1 else reshape(b, batch_sizes + [count, size_of(column_sizes)]),
     )
+    if len(rows) == len(columns) == 1:
+        return product, labels
     return reshape(product, batch_sizes + row_sizes + column_sizes), labels

@@ -177,9 +177,20 @@ def _over_axes(op, inp, axes, affine, weight, bias, eps):
     """Normalises over ``axes``, whose sizes weight and bias have."""
     if not affine:
         weight = bias = None
-    shape = inp.shape
-    _check_parameters(op, inp, [shape[axis] for axis in axes], weight=weight, bias=bias)
-    return Tensor._wrap(_normalize(inp, weight, bias, axes, axes, eps)[0])
+    handle = inp._handle
+    sizes = handle.shape
+    shape = [sizes[axis] for axis in axes]
+    operands = [handle]
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        if parameter is not None:
+            own = as_tensor(parameter)._handle
+            if not same_shape(own.shape, shape):
+                _check_parameters(op, inp, shape, **{name: parameter})
+                own = reshaped(own, shape)
+            parameter = own
+        operands.append(parameter)
+    attrs = {"axes": axes, "param_axes": axes, "eps": float(eps)}
+    return Tensor._wrap(apply("normalize", operands, attrs)[0])
 
 
 def layer_norm(inp, normalized_shape, affine=True, weight=None, bias=None, eps=1e-5):
