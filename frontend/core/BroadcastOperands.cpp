@@ -13,12 +13,12 @@ enum class BroadcastRule { None, Elementwise, Contraction };
 
 BroadcastRule getBroadcastRule(llvm::StringRef name) {
   // One look-up for each op that is recorded.
-  static const auto *elementwise = new llvm::StringSet<>{
-      "add",         "sub",        "mul",           "div",         "floor_div",  "mod",         "pow",
-      "maximum",     "minimum",    "equal",         "not_equal",   "less",       "less_equal",  "greater",
-      "logical_and", "logical_or", "greater_equal", "logical_xor", "where",      "fma",         "dot",
-      "fmod",        "atan2",      "hypot",         "copysign",    "bitwise_and", "bitwise_or", "bitwise_xor",
-      "left_shift",  "right_shift"};
+  static const auto *elementwise =
+      new llvm::StringSet<>{"add",        "sub",         "mul",         "div",         "floor_div",     "mod",
+                            "pow",        "maximum",     "minimum",     "equal",       "not_equal",     "less",
+                            "less_equal", "greater",     "logical_and", "logical_or",  "greater_equal", "logical_xor",
+                            "where",      "fma",         "dot",         "fmod",        "atan2",         "hypot",
+                            "copysign",   "bitwise_and", "bitwise_or",  "bitwise_xor", "left_shift",    "right_shift"};
   if (name == "matmul")
     return BroadcastRule::Contraction;
   return elementwise->contains(name) ? BroadcastRule::Elementwise : BroadcastRule::None;

@@ -74,39 +74,37 @@ DataType commonType(llvm::ArrayRef<OperandType> operands) {
   return strong.value_or(defaultOf(highest));
 }
 
-PromotionRule getPromotionRule(llvm::StringRef name) {
-  using Rule = PromotionRule;
-  // One look-up for each op that is recorded.
-  static const auto *rules = new llvm::StringMap<Rule>{
-      {"add", Rule::Arithmetic}, {"sub", Rule::Arithmetic}, {"mul", Rule::Arithmetic},
-      {"floor_div", Rule::Arithmetic}, {"mod", Rule::Arithmetic}, {"neg", Rule::Arithmetic},
-      {"abs", Rule::Arithmetic},
-      {"fmod", Rule::Arithmetic}, {"left_shift", Rule::Arithmetic}, {"right_shift", Rule::Arithmetic},
-      {"sign", Rule::Arithmetic}, {"relu", Rule::Arithmetic}, {"fma", Rule::Arithmetic}, {"matmul", Rule::Arithmetic},
-      {"dot", Rule::Arithmetic}, {"reduce_sum", Rule::Arithmetic}, {"reduce_prod", Rule::Arithmetic},
-      {"bitwise_and", Rule::Common}, {"bitwise_or", Rule::Common}, {"bitwise_xor", Rule::Common},
-      {"maximum", Rule::Common}, {"minimum", Rule::Common}, {"equal", Rule::Common}, {"not_equal", Rule::Common},
-      {"less", Rule::Common}, {"less_equal", Rule::Common},
-      {"greater", Rule::Common}, {"greater_equal", Rule::Common}, {"concat", Rule::Common},
-      {"div", Rule::Float}, {"pow", Rule::Float}, {"exp", Rule::Float}, {"log", Rule::Float}, {"log1p", Rule::Float},
-      {"expm1", Rule::Float}, {"sqrt", Rule::Float},
-      {"tanh", Rule::Float}, {"sigmoid", Rule::Float}, {"erf", Rule::Float}, {"erfc", Rule::Float},
-      {"sin", Rule::Float}, {"cos", Rule::Float}, {"tan", Rule::Float},
-      {"asin", Rule::Float}, {"acos", Rule::Float}, {"atan", Rule::Float}, {"atan2", Rule::Float},
-      {"sinh", Rule::Float}, {"cosh", Rule::Float},
-      {"asinh", Rule::Float}, {"acosh", Rule::Float}, {"atanh", Rule::Float}, {"exp2", Rule::Float},
-      {"log2", Rule::Float}, {"log10", Rule::Float},
-      {"cbrt", Rule::Float}, {"hypot", Rule::Float}, {"copysign", Rule::Float},
-      {"normalize", Rule::Float}, {"moments", Rule::Float}, {"convolution", Rule::Float}, {"avg_pool", Rule::Float},
-      {"softmax", Rule::Float},
-      {"log_softmax", Rule::Float},
-      {"logical_and", Rule::Logical}, {"logical_or", Rule::Logical}, {"logical_xor", Rule::Logical},
-      {"logical_not", Rule::Logical},
-      {"where", Rule::Select},
-      {"cross_entropy_rows", Rule::LabelledRows}, {"cross_entropy_rows_gradient", Rule::LabelledRows},
+namespace {
+
+/// One look-up for each op that is recorded; ops that are not in it keep their
+/// operands as they are.
+llvm::StringMap<PromotionRule> makePromotionRules() {
+  llvm::StringMap<PromotionRule> rules;
+  auto add = [&](PromotionRule rule, std::initializer_list<llvm::StringRef> names) {
+    for (llvm::StringRef name : names)
+      rules[name] = rule;
   };
+  add(PromotionRule::Arithmetic, {"add", "sub", "mul", "floor_div", "mod", "neg", "abs", "fmod", "left_shift",
+                                  "right_shift", "sign", "relu", "fma", "matmul", "dot", "reduce_sum", "reduce_prod"});
+  add(PromotionRule::Common, {"bitwise_and", "bitwise_or", "bitwise_xor", "maximum", "minimum", "equal", "not_equal",
+                              "less", "less_equal", "greater", "greater_equal", "concat"});
+  add(PromotionRule::Float,
+      {"div",   "pow",      "exp",       "log",     "log1p",       "expm1",    "sqrt",    "tanh",       "sigmoid",
+       "erf",   "erfc",     "sin",       "cos",     "tan",         "asin",     "acos",    "atan",       "atan2",
+       "sinh",  "cosh",     "asinh",     "acosh",   "atanh",       "exp2",     "log2",    "log10",      "cbrt",
+       "hypot", "copysign", "normalize", "moments", "convolution", "avg_pool", "softmax", "log_softmax"});
+  add(PromotionRule::Logical, {"logical_and", "logical_or", "logical_xor", "logical_not"});
+  add(PromotionRule::Select, {"where"});
+  add(PromotionRule::LabelledRows, {"cross_entropy_rows", "cross_entropy_rows_gradient"});
+  return rules;
+}
+
+} // namespace
+
+PromotionRule getPromotionRule(llvm::StringRef name) {
+  static const auto *rules = new llvm::StringMap<PromotionRule>(makePromotionRules());
   auto found = rules->find(name);
-  return found == rules->end() ? Rule::Keep : found->second;
+  return found == rules->end() ? PromotionRule::Keep : found->second;
 }
 
 } // namespace ferrule::frontend

@@ -131,7 +131,8 @@ PyMethodDef subscriptMethod{
     "plain_subscript", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(readSubscript)), METH_FASTCALL,
     "plain_subscript(handle, index)\n\n"
     "What an index of ints, slices, None and an Ellipsis takes of a value whose sizes are numbers:\n"
-    "((starts, stops, steps) or None where every axis is whole, the shape that ints and None make of that or None where "
+    "((starts, stops, steps) or None where every axis is whole, the shape that ints and None make of that or None "
+    "where "
     "it stays, whether the result is a view: one element is a copy). None for any other index, among them all that are "
     "wrong."};
 
