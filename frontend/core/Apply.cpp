@@ -53,9 +53,21 @@ llvm::Expected<mlir::Value> applyFull(PendingCall &call, OpStream &stream) {
   return createBroadcast(stream, *constant, std::get<Shape>(*shape), call.site);
 }
 
+/// The name among those that the op declares, which needs no look-up in the
+/// context, or a new one, which the op then refuses.
+mlir::StringAttr getAttributeName(llvm::ArrayRef<mlir::StringAttr> declared, llvm::StringRef name,
+                                  mlir::MLIRContext *context) {
+  auto found = llvm::find_if(declared, [&](mlir::StringAttr known) { return known.getValue() == name; });
+  return found == declared.end() ? mlir::StringAttr::get(context, name) : *found;
+}
+
 llvm::Expected<mlir::SmallVector<mlir::NamedAttribute>> convertAttributes(PendingCall &call,
                                                                           mlir::MLIRContext *context) {
   mlir::SmallVector<mlir::NamedAttribute> attributes;
+  if (call.call.attributes.empty())
+    return attributes;
+  std::optional<mlir::RegisteredOperationName> op = findOp(call.call.op, context);
+  llvm::ArrayRef<mlir::StringAttr> declared = op ? op->getAttributeNames() : llvm::ArrayRef<mlir::StringAttr>();
   for (const OpAttribute &attribute : call.call.attributes) {
     llvm::Expected<mlir::Attribute> value = toAttribute(attribute.value, context);
     if (!value) {
@@ -63,7 +75,7 @@ llvm::Expected<mlir::SmallVector<mlir::NamedAttribute>> convertAttributes(Pendin
       return makeError(text.kind, call.call.op + ": attribute `" + attribute.name + "`: " + text.message +
                                       describeSite(call.site));
     }
-    attributes.emplace_back(mlir::StringAttr::get(context, attribute.name), *value);
+    attributes.emplace_back(getAttributeName(declared, attribute.name, context), *value);
   }
   return attributes;
 }

@@ -4,7 +4,7 @@
 #include "frontend/core/Transforms.h"
 #include "ir/graph/Shapes.h"
 
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace ferrule::frontend {
 namespace {
@@ -12,15 +12,16 @@ namespace {
 enum class BroadcastRule { None, Elementwise, Contraction };
 
 BroadcastRule getBroadcastRule(llvm::StringRef name) {
-  return llvm::StringSwitch<BroadcastRule>(name)
-      .Cases({"add", "sub", "mul", "div", "floor_div", "mod", "pow"}, BroadcastRule::Elementwise)
-      .Cases({"maximum", "minimum", "equal", "not_equal", "less", "less_equal"}, BroadcastRule::Elementwise)
-      .Cases({"greater", "greater_equal", "logical_and", "logical_or"}, BroadcastRule::Elementwise)
-      .Cases({"logical_xor", "where", "fma", "dot"}, BroadcastRule::Elementwise)
-      .Cases({"fmod", "atan2", "hypot", "copysign"}, BroadcastRule::Elementwise)
-      .Cases({"bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"}, BroadcastRule::Elementwise)
-      .Case("matmul", BroadcastRule::Contraction)
-      .Default(BroadcastRule::None);
+  // One look-up for each op that is recorded.
+  static const auto *elementwise =
+      new llvm::StringSet<>{"add",        "sub",         "mul",         "div",         "floor_div",     "mod",
+                            "pow",        "maximum",     "minimum",     "equal",       "not_equal",     "less",
+                            "less_equal", "greater",     "logical_and", "logical_or",  "greater_equal", "logical_xor",
+                            "where",      "fma",         "dot",         "fmod",        "atan2",         "hypot",
+                            "copysign",   "bitwise_and", "bitwise_or",  "bitwise_xor", "left_shift",    "right_shift"};
+  if (name == "matmul")
+    return BroadcastRule::Contraction;
+  return elementwise->contains(name) ? BroadcastRule::Elementwise : BroadcastRule::None;
 }
 
 /// The size of one axis of the result; empty if `lhs` and `rhs` cannot meet.
@@ -75,6 +76,11 @@ llvm::Error broadcastElementwise(PendingCall &call, OpStream &stream) {
 /// type rule, which refuses them.
 llvm::Error broadcastContraction(PendingCall &call, OpStream &stream) {
   if (call.operands.size() != 2)
+    return llvm::Error::success();
+  // Two matrices have no axes that could broadcast.
+  if (llvm::all_of(call.operands, [](const PendingOperand &operand) {
+        return llvm::cast<mlir::RankedTensorType>(operand.value.getType()).getRank() == 2;
+      }))
     return llvm::Error::success();
   Shape lhs = getShape(call.operands[0].value);
   Shape rhs = getShape(call.operands[1].value);

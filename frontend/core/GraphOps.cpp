@@ -48,6 +48,12 @@ llvm::Expected<mlir::Value> createValue(OpStream &stream, llvm::StringRef name, 
 
 } // namespace
 
+std::optional<mlir::RegisteredOperationName> findOp(llvm::StringRef name, mlir::MLIRContext *context) {
+  llvm::SmallString<32> fullName("ferrule.");
+  fullName += name;
+  return mlir::RegisteredOperationName::lookup(fullName, context);
+}
+
 std::string describeSite(const CallSite &site) {
   std::string text = ", at " + site.location.str();
   if (!site.modulePath.empty())
@@ -58,15 +64,20 @@ std::string describeSite(const CallSite &site) {
 llvm::Expected<mlir::Operation *> createOp(OpStream &stream, llvm::StringRef name, llvm::ArrayRef<mlir::Value> operands,
                                            llvm::ArrayRef<mlir::NamedAttribute> attributes, const CallSite &site) {
   mlir::MLIRContext *context = stream.getContext();
-  llvm::SmallString<32> fullName("ferrule.");
-  fullName += name;
-  if (!mlir::RegisteredOperationName::lookup(fullName, context))
+  std::optional<mlir::RegisteredOperationName> registered = findOp(name, context);
+  if (!registered)
     return makeError(ErrorKind::Unsupported, "there is no op `" + name + "`" + describeSite(site));
+  mlir::Location location = stream.toMLIRLocation(site.location);
+  OpSignature signature(*registered, operands, attributes);
+  if (mlir::Operation *op = stream.getPrototypes().create(signature, location, operands))
+    return stream.getBuilder().insert(op);
   DiagnosticText diagnostics(context);
-  mlir::FailureOr<mlir::Operation *> op = mlir::ferrule::createOp(
-      stream.getBuilder(), toMLIRLocation(site.location, context), fullName, operands, attributes);
-  if (mlir::succeeded(op))
+  mlir::FailureOr<mlir::Operation *> op =
+      mlir::ferrule::createOp(stream.getBuilder(), location, registered->getStringRef(), operands, attributes);
+  if (mlir::succeeded(op)) {
+    stream.getPrototypes().add(signature, *op);
     return *op;
+  }
   mlir::SmallVector<mlir::Value> present;
   llvm::copy_if(operands, std::back_inserter(present), [](mlir::Value operand) { return bool(operand); });
   return refuse(name, diagnostics.text, present, site);

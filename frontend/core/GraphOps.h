@@ -7,6 +7,9 @@
 
 namespace ferrule::frontend {
 
+/// The registered name of `ferrule.<name>`, if there is such an op.
+std::optional<mlir::RegisteredOperationName> findOp(llvm::StringRef name, mlir::MLIRContext *context);
+
 /// Makes `ferrule.<name>` at the end of `stream` with inferred result types; a
 /// null operand stands for an absent optional one. A refusal of the op's type
 /// rule becomes a ShapeError or DtypeError that names the op, its operands, the

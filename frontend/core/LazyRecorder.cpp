@@ -19,6 +19,7 @@ void LazyRecorder::startRecord() {
   // Handles of the old record are concrete or of no use to anybody.
   takeNewId();
   handles.clear();
+  newHandles.clear();
   elements.clear();
   failures.clear();
   leaves.clear();
@@ -61,7 +62,7 @@ TensorRef LazyRecorder::wrap(mlir::Value value, const SourceLocation &location) 
   if (found != elements.end())
     tensor->setBuffer(found->second);
   else
-    handles[value].push_back(tensor);
+    newHandles.emplace_back(value, tensor);
   return tensor;
 }
 
@@ -99,12 +100,20 @@ void LazyRecorder::exitGradientScope() {
 void LazyRecorder::flush() {
   if (!pendingCount)
     return;
+  sortNewHandles();
   runAll(collectOutputs().getArrayRef());
   // A region that is open uses values of the record.
   if (!isInGradientScope() && !isInRegion())
     return startRecord();
   lastFlushed = lastCounted;
   pendingCount = 0;
+}
+
+void LazyRecorder::sortNewHandles() {
+  for (auto &[value, handle] : newHandles)
+    if (!handle.expired())
+      handles[value].push_back(std::move(handle));
+  newHandles.clear();
 }
 
 /// Runs `outputs` together. If that fails, halves of them, until what fails

@@ -56,6 +56,7 @@ public:
 
 private:
   void startRecord();
+  void sortNewHandles();
   bool isConcrete(mlir::Value value) const { return elements.contains(value); }
   /// The ops recorded since the last flush.
   llvm::iterator_range<mlir::Block::iterator> getPendingOps();
@@ -76,7 +77,10 @@ private:
   llvm::DenseMap<mlir::Value, std::shared_ptr<HostBuffer>> elements;
   /// Values that could not be computed.
   llvm::DenseMap<mlir::Value, std::shared_ptr<const ErrorText>> failures;
+  /// Who waits for a value, found by value while a flush runs. Between flushes
+  /// handles only queue up: most of them are gone when the next one comes.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<std::weak_ptr<Tensor>, 1>> handles;
+  std::vector<std::pair<mlir::Value, std::weak_ptr<Tensor>>> newHandles;
   /// Concrete tensors used as inputs. Keyed by the handle, not by its memory:
   /// two parameters that share initial values are two inputs. The record keeps
   /// the handles alive, so no address is used twice.

@@ -34,7 +34,7 @@ struct OpAttribute {
 struct OpCall {
   std::string op; ///< Without the dialect prefix: "add".
   llvm::SmallVector<Operand, 4> operands;
-  llvm::SmallVector<OpAttribute, 4> attributes;
+  llvm::SmallVector<OpAttribute, 6> attributes;
   SourceLocation location;
   std::string modulePath; ///< "net.conv1", or empty outside any module.
 };

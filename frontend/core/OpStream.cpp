@@ -72,10 +72,13 @@ llvm::Error OpStream::refuseHandle(const Tensor &tensor, const std::string &user
                                          describeSite(site));
 }
 
-mlir::Location toMLIRLocation(const SourceLocation &location, mlir::MLIRContext *context) {
+mlir::Location OpStream::toMLIRLocation(const SourceLocation &location) {
   if (!location.isKnown())
-    return mlir::UnknownLoc::get(context);
-  return mlir::FileLineColLoc::get(context, location.file, location.line, 0);
+    return builder.getUnknownLoc();
+  mlir::LocationAttr &known = locations[{location.file.data(), location.line}];
+  if (!known)
+    known = mlir::FileLineColLoc::get(getContext(), location.file, location.line, 0);
+  return known;
 }
 
 } // namespace ferrule::frontend

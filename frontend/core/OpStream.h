@@ -8,11 +8,13 @@
 #ifndef FERRULE_FRONTEND_CORE_OPSTREAM_H
 #define FERRULE_FRONTEND_CORE_OPSTREAM_H
 
+#include "frontend/core/OpPrototypes.h"
 #include "frontend/core/Tensor.h"
 #include "ir/dims/DimConstraints.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/Error.h"
 
 #include <memory>
@@ -41,6 +43,12 @@ public:
 
   /// Inserts at the end of the stream's block.
   mlir::OpBuilder &getBuilder() { return builder; }
+
+  /// The ops that were recorded here, one of each kind.
+  OpPrototypes &getPrototypes() { return prototypes; }
+
+  /// The MLIR location of `location`: a FileLineColLoc, or an unknown one.
+  mlir::Location toMLIRLocation(const SourceLocation &location);
 
   /// The value that `tensor` has in this stream. A concrete tensor becomes an
   /// input of the lazy recorder and a constant of a trace; a tensor of another
@@ -100,10 +108,10 @@ protected:
 private:
   std::vector<std::unique_ptr<RegionRecording>> regions; ///< Outermost first.
   std::set<uint64_t> closedRegions;
+  OpPrototypes prototypes;
+  /// By the file's name, of which there is one copy, and the line.
+  llvm::DenseMap<std::pair<const char *, unsigned>, mlir::LocationAttr> locations;
 };
-
-/// The MLIR location of `location`: a FileLineColLoc, or an unknown one.
-mlir::Location toMLIRLocation(const SourceLocation &location, mlir::MLIRContext *context);
 
 } // namespace ferrule::frontend
 

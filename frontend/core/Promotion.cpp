@@ -2,7 +2,7 @@
 
 #include "frontend/core/Promotion.h"
 
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/StringMap.h"
 
 #include <algorithm>
 
@@ -74,25 +74,37 @@ DataType commonType(llvm::ArrayRef<OperandType> operands) {
   return strong.value_or(defaultOf(highest));
 }
 
+namespace {
+
+/// One look-up for each op that is recorded; ops that are not in it keep their
+/// operands as they are.
+llvm::StringMap<PromotionRule> makePromotionRules() {
+  llvm::StringMap<PromotionRule> rules;
+  auto add = [&](PromotionRule rule, std::initializer_list<llvm::StringRef> names) {
+    for (llvm::StringRef name : names)
+      rules[name] = rule;
+  };
+  add(PromotionRule::Arithmetic, {"add", "sub", "mul", "floor_div", "mod", "neg", "abs", "fmod", "left_shift",
+                                  "right_shift", "sign", "relu", "fma", "matmul", "dot", "reduce_sum", "reduce_prod"});
+  add(PromotionRule::Common, {"bitwise_and", "bitwise_or", "bitwise_xor", "maximum", "minimum", "equal", "not_equal",
+                              "less", "less_equal", "greater", "greater_equal", "concat"});
+  add(PromotionRule::Float,
+      {"div",   "pow",      "exp",       "log",     "log1p",       "expm1",    "sqrt",    "tanh",       "sigmoid",
+       "erf",   "erfc",     "sin",       "cos",     "tan",         "asin",     "acos",    "atan",       "atan2",
+       "sinh",  "cosh",     "asinh",     "acosh",   "atanh",       "exp2",     "log2",    "log10",      "cbrt",
+       "hypot", "copysign", "normalize", "moments", "convolution", "avg_pool", "softmax", "log_softmax"});
+  add(PromotionRule::Logical, {"logical_and", "logical_or", "logical_xor", "logical_not"});
+  add(PromotionRule::Select, {"where"});
+  add(PromotionRule::LabelledRows, {"cross_entropy_rows", "cross_entropy_rows_gradient"});
+  return rules;
+}
+
+} // namespace
+
 PromotionRule getPromotionRule(llvm::StringRef name) {
-  return llvm::StringSwitch<PromotionRule>(name)
-      .Cases({"add", "sub", "mul", "floor_div", "mod", "neg", "abs"}, PromotionRule::Arithmetic)
-      .Cases({"fmod", "left_shift", "right_shift"}, PromotionRule::Arithmetic)
-      .Cases({"sign", "relu", "fma", "matmul", "dot", "reduce_sum", "reduce_prod"}, PromotionRule::Arithmetic)
-      .Cases({"bitwise_and", "bitwise_or", "bitwise_xor"}, PromotionRule::Common)
-      .Cases({"maximum", "minimum", "equal", "not_equal", "less", "less_equal"}, PromotionRule::Common)
-      .Cases({"greater", "greater_equal", "concat"}, PromotionRule::Common)
-      .Cases({"div", "pow", "exp", "log", "log1p", "expm1", "sqrt"}, PromotionRule::Float)
-      .Cases({"tanh", "sigmoid", "erf", "erfc", "sin", "cos", "tan"}, PromotionRule::Float)
-      .Cases({"asin", "acos", "atan", "atan2", "sinh", "cosh"}, PromotionRule::Float)
-      .Cases({"asinh", "acosh", "atanh", "exp2", "log2", "log10"}, PromotionRule::Float)
-      .Cases({"cbrt", "hypot", "copysign"}, PromotionRule::Float)
-      .Cases({"normalize", "moments", "convolution", "avg_pool", "softmax"}, PromotionRule::Float)
-      .Case("log_softmax", PromotionRule::Float)
-      .Cases({"logical_and", "logical_or", "logical_xor", "logical_not"}, PromotionRule::Logical)
-      .Case("where", PromotionRule::Select)
-      .Cases({"cross_entropy_rows", "cross_entropy_rows_gradient"}, PromotionRule::LabelledRows)
-      .Default(PromotionRule::Keep);
+  static const auto *rules = new llvm::StringMap<PromotionRule>(makePromotionRules());
+  auto found = rules->find(name);
+  return found == rules->end() ? PromotionRule::Keep : found->second;
 }
 
 } // namespace ferrule::frontend

@@ -14,7 +14,7 @@ std::vector<TensorRef> beginRegion(OpStream &stream, std::string name, llvm::Arr
                                    const SourceLocation &location) {
   RegionRecording &recording = stream.openRegion(std::move(name));
   std::vector<TensorRef> handles;
-  mlir::Location where = toMLIRLocation(location, stream.getContext());
+  mlir::Location where = stream.toMLIRLocation(location);
   for (const RegionArgument &argument : arguments)
     handles.push_back(stream.wrap(
         recording.getBlock().addArgument(toTensorType(argument.type, argument.shape, stream.getContext()), where),
@@ -177,7 +177,7 @@ private:
 
   mlir::Operation *createOp() {
     mlir::OpBuilder &builder = stream.getBuilder();
-    mlir::OperationState state(toMLIRLocation(call.site.location, stream.getContext()), "ferrule." + call.op);
+    mlir::OperationState state(stream.toMLIRLocation(call.site.location), "ferrule." + call.op);
     state.addOperands(predicate);
     state.addOperands(inits);
     for (auto &[key, variable] : assigned)

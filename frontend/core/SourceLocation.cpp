@@ -21,6 +21,8 @@ llvm::StringRef intern(llvm::StringRef name) {
 
 SourceLocation SourceLocation::parse(llvm::StringRef text) {
   SourceLocation location;
+  if (text.empty())
+    return location;
   auto [file, line] = text.rsplit(':');
   if (line.empty() || line.getAsInteger(10, location.line)) {
     location.file = intern(text);

@@ -27,7 +27,7 @@ llvm::Expected<TensorRef> Trace::addInput(llvm::StringRef name, DataType type, S
       return makeError(ErrorKind::Shape, "input `" + name + "` of entry `" + entryName + "` has the shape " +
                                              toString(shape) + ", whose sizes are not all valid");
   mlir::Value argument =
-      builder.getBlock()->addArgument(toTensorType(type, shape, getContext()), toMLIRLocation(location, getContext()));
+      builder.getBlock()->addArgument(toTensorType(type, shape, getContext()), toMLIRLocation(location));
   inputNames.push_back(name.str());
   return wrap(argument, location);
 }
@@ -78,7 +78,7 @@ std::string Trace::chooseSymbol(const Variable &variable) const {
 llvm::Expected<TensorRef> Trace::createRead(const VariableRef &variable, llvm::StringRef symbol,
                                             const SourceLocation &location) {
   // Not through createOp: the result type is the variable's, not inferred.
-  mlir::OperationState state(toMLIRLocation(location, getContext()), "ferrule.read");
+  mlir::OperationState state(toMLIRLocation(location), "ferrule.read");
   state.addAttribute("variable", mlir::FlatSymbolRefAttr::get(getContext(), symbol));
   state.addTypes(toTensorType(variable->getType(), variable->getShape(), getContext()));
   return wrap(builder.create(state)->getResult(0), location);
@@ -132,7 +132,7 @@ llvm::Error Trace::createAssigns() {
     llvm::Expected<mlir::Value> value = getValue(state.current, site);
     if (!value)
       return value.takeError();
-    mlir::OperationState assign(toMLIRLocation(state.assignedAt, getContext()), "ferrule.assign");
+    mlir::OperationState assign(toMLIRLocation(state.assignedAt), "ferrule.assign");
     assign.addAttribute("variable", mlir::FlatSymbolRefAttr::get(getContext(), state.symbol));
     assign.addOperands(*value);
     builder.create(assign);

@@ -13,10 +13,12 @@ from . import _recording, dtypes
 from ._slices import position
 from ._stream import apply
 from ._tensor import Tensor, as_tensor, converted
-from ._views import inverse, transposed
+from ._views import broadcasted, inverse, reshaped, transposed
 from .errors import DtypeError, ShapeError, UnsupportedError
 from .location import user_location
 from .shapes import is_one, is_static, show
+
+MOST_INT32 = (1 << 31) - 1
 
 
 class IndexArray:
@@ -128,7 +130,7 @@ class Selection:
         shape = (*self.places_shape, 1)
         tensors = [array.value for array in arrays if isinstance(array.value, Tensor)]
         wide = any(tensor.dtype in ("int64", "uint32", "uint64") for tensor in tensors)
-        wide = wide or any(not is_static(size) or size > np.iinfo("int32").max for size in self._sizes)
+        wide = wide or any(not is_static(size) or size > MOST_INT32 for size in self._sizes)
         dtype = "int64" if wide else "int32"
         columns = []
         for axis, size, array in zip(self._axes, self._sizes, arrays):
@@ -138,11 +140,10 @@ class Selection:
                 if not tensors:
                     columns.append(np.broadcast_to(value, self.places_shape).reshape(shape))
                     continue
-            columns.append(as_tensor(value, dtype).broadcast_to(self.places_shape).reshape(shape))
+            columns.append(reshaped(broadcasted(as_tensor(value, dtype)._handle, self.places_shape), shape))
         if not tensors:
             return Tensor(np.concatenate(columns, axis=-1))._handle
-        handles = [column._handle for column in columns]
-        return apply("concat", handles, {"axis": len(shape) - 1})[0] if len(handles) > 1 else handles[0]
+        return apply("concat", columns, {"axis": len(shape) - 1})[0] if len(columns) > 1 else columns[0]
 
 
 def _in_range(array, axis, size):

@@ -5,21 +5,9 @@ from .errors import CLASSES
 from .location import module_path, user_location
 
 _compiler.set_error_classes(CLASSES)
-_compiler.set_location_provider(user_location)
 
-
-def apply(op, inputs, attrs=None):
-    """Records one op and returns the handles of its results.
-
-    Args:
-        op: a name of the graph dialect, without the prefix.
-        inputs: handles, Python numbers (they never widen a dtype), DimExprs, arrays, or None for an absent operand.
-        attrs: the op's attributes.
-
-    Broadcasting, dtype promotion and the check of shapes happen in the recorder; errors name the user's line and the
-    module being called.
-    """
-    return _compiler.apply(op, inputs, attrs, user_location(), module_path())
+# Records one op and returns the handles of its results; no function of Python stands between, as every op comes here.
+apply = _compiler.apply
 
 
 def record_gradient(cost, cotangents, wrt, names=()):

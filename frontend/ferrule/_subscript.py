@@ -4,21 +4,22 @@ Ints, slices, Ellipsis and None give a view; an index that names every axis by a
 Arrays, lists and tensors of ints or bools give a copy (`_advanced`).
 """
 
-from ._advanced import Mask, masked_parts, parse, select, write_masked
+from . import _compiler
+from ._advanced import MOST_INT32, Mask, masked_parts, parse, select, write_masked
 from ._slices import bounds, is_whole, position
+from ._stream import apply
 from ._tensor import Tensor, converted
 from ._views import Reshape, Slice, view
 from .errors import ShapeError
 from .location import user_location
 from .shapes import is_one, is_static, same_shape, show
 
-_WHOLE = slice(None)
-_BOUNDS = frozenset((int, type(None)))
-
 
 def read(inp, index):
     """``inp[index]``."""
     result = _read_plain(inp, index)
+    if result is None and type(index) is Tensor:
+        result = _read_rows(inp, index)
     if result is not None:
         return result
     parts, found = expanded(inp, index)
@@ -32,60 +33,41 @@ def read(inp, index):
     return Tensor._wrap(value)
 
 
-def _read_plain(inp, index):
-    """What `read` gives, found in one pass, for an index of ints, slices, None and an Ellipsis on axes whose sizes are
-    numbers; None for other indices, among them all that are wrong.
+def part_of(inp, index):
+    """The elements of ``inp[index]`` in a tensor of its own."""
+    taken = _read_plain(inp, index, shares=False)
+    return Tensor._wrap(read(inp, index)._handle) if taken is None else taken
+
+
+def _read_plain(inp, index, shares=True):
+    """What `read` gives for an index of ints, slices, None and an Ellipsis on axes whose sizes are numbers, found in one
+    pass; None for other indices, among them all that are wrong. Without ``shares`` the tensor is never a view.
     """
-    parts = index if type(index) is tuple else (index,)
     handle = inp._handle
-    shape = handle.shape
-    cut, named = None, 0
-    for place, part in enumerate(parts):
-        if part is Ellipsis:
-            if cut is not None:
-                return None
-            cut = place
-        elif part is not None:
-            named += 1
-    if named > len(shape):
+    plain = _compiler.plain_subscript(handle, index)
+    if plain is None:
         return None
-    whole = (_WHOLE,) * (len(shape) - named)
-    starts, stops, strides, rows = [], [], [], []
-    is_cut = is_reshaped = False
-    for part in parts + whole if cut is None else parts[:cut] + whole + parts[cut + 1 :]:
-        if part is None:
-            rows.append(1)
-            is_reshaped = True
-            continue
-        size, kind = shape[len(starts)], type(part)
-        if type(size) is not int:
-            return None
-        if kind is slice:
-            if not _BOUNDS.issuperset(map(type, (part.start, part.stop, part.step))) or part.step == 0:
-                return None
-            start, stop, stride = part.indices(size)
-            count = len(range(start, stop, stride))
-            if not count:
-                start, stop, stride = 0, 0, 1
-            rows.append(count)
-        elif kind is int and -size <= part < size:
-            start = part % size
-            stop, stride = start + 1, 1
-            is_reshaped = True
-        else:
-            return None
-        is_cut = is_cut or start != 0 or stop != size or stride != 1
-        starts.append(start)
-        stops.append(stop)
-        strides.append(stride)
-    steps = (Slice(starts, stops, strides),) if is_cut else ()
-    if is_reshaped:
-        steps += (Reshape(rows),)
-    for step in steps:
-        handle = step.read(handle)
-    if rows or cut is not None or not steps:
-        return view(inp, handle, steps, index)
-    return Tensor._wrap(handle)  # one element, a copy
+    cut, rows, is_view = plain
+    steps = ()
+    if cut is not None:
+        step = Slice(*cut)
+        handle, steps = step.read(handle), (step,)
+    if rows is not None:
+        step = Reshape(rows)
+        handle, steps = step.read(handle), (*steps, step)
+    return view(inp, handle, steps, index) if is_view and shares else Tensor._wrap(handle)
+
+
+def _read_rows(inp, index):
+    """What `read` gives for a tensor of ints that is the whole index of an axis whose size is a number; None where the
+    index or that axis needs another type of index.
+    """
+    places, handle = index._handle, inp._handle
+    dtype, shape = places.dtype, handle.shape
+    if not shape or not is_static(shape[0]) or not (dtype == "int64" or (dtype == "int32" and shape[0] <= MOST_INT32)):
+        return None
+    rows = apply("reshape", [places], {"shape": (*places.shape, 1)})[0]
+    return Tensor._wrap(apply("take", [handle, rows], {"axis": 0})[0])
 
 
 def write(inp, index, value):

@@ -100,9 +100,7 @@ class Broadcast:
 
     def read(self, handle):
         """The view of the value ``handle``."""
-        if same_shape(handle.shape, self.shape):
-            return handle
-        return apply("broadcast_to", [handle], {"shape": self.shape})[0]
+        return broadcasted(handle, self.shape)
 
     def write(self, handle, value):
         """Refused, as NumPy does."""
@@ -258,6 +256,11 @@ def inverse(pattern):
 def reshaped(handle, shape):
     """``handle`` in another shape; itself if it has it."""
     return handle if same_shape(handle.shape, shape) else apply("reshape", [handle], {"shape": list(shape)})[0]
+
+
+def broadcasted(handle, shape):
+    """``handle`` repeated to ``shape`` by NumPy's rule; itself if it has it."""
+    return handle if same_shape(handle.shape, shape) else apply("broadcast_to", [handle], {"shape": shape})[0]
 
 
 def transposed(handle, pattern):

@@ -86,7 +86,7 @@ class RNG:
     def _draw(self, op, operands=(), **attrs):
         state = self._state._handle
         result = apply(op, [state, *operands], attrs)[0]
-        self._state._assign(apply("add", [state, Tensor(np.array([0, 1], np.int64))._handle])[0])
+        self._state._assign(apply("add", [state, _ONE_DRAW])[0])
         return Tensor._wrap(result)
 
     def uniform(self, low=0, high=1, size=None, dtype="float32"):
@@ -157,6 +157,9 @@ class RNG:
         if inp.ndim == 0:
             raise ShapeError(f"shuffle: a tensor of shape {show(inp.shape)} has no first axis at {user_location()}")
         return take(inp, self._order(inp.shape[0]), 0)
+
+
+_ONE_DRAW = np.array([0, 1], np.int64)  # what a draw adds to the state
 
 
 def _word(seed):

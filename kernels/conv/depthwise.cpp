@@ -58,8 +58,8 @@ struct DepthwiseStrip {
   }
 
   // The channels [channel, end) of one row of outputs.
-  FERRULE_INLINE void run(const T* source, const T* weights, OutputRow o, int64_t output_row, int64_t channel,
-                          int64_t end) const {
+  FERRULE_LATE_INLINE void run(const T* source, const T* weights, OutputRow o, int64_t output_row, int64_t channel,
+                               int64_t end) const {
     const int64_t taps = strip.depth.kernel * strip.vertical.kernel * strip.horizontal.kernel;
     const DepthwiseStrip in_memory = *this;  // As in PanelStrip.
     const auto vector = [&](auto ragged, int64_t count) __attribute__((always_inline)) {

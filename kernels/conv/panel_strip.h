@@ -96,10 +96,12 @@ struct PanelStrip {
                                 output_col + panel * kLanes, last_count);
   }
 
-  // The whole strip for PANELS panels; HALF as in Tile.
+  // The whole strip for PANELS panels; HALF as in Tile. A skeleton has many calls of it, of which a shape leaves one or
+  // two; taken into each of them, what it chooses among would be most of the skeleton, and the time to read that most
+  // of a compilation.
   template <int PANELS, bool HALF>
-  FERRULE_INLINE void run(const T* source, OutputRow o, int64_t panel, int64_t output_row, int64_t output_col,
-                          int64_t last_count) const {
+  FERRULE_LATE_INLINE void run(const T* source, OutputRow o, int64_t panel, int64_t output_row, int64_t output_col,
+                               int64_t last_count) const {
     // The instances read the shape from a copy: a strip whose address they got might have changed after each of them,
     // and the shape that chooses among them would be known only once all were inlined.
     const PanelStrip in_memory = *this;

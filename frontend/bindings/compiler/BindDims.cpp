@@ -36,14 +36,14 @@ void bindComparison(py::class_<DimExpr> &type, const char *name, DimComparison c
     // Only a refusal needs the user's line, which is slow to find.
     llvm::consumeError(answer.takeError());
     return py::bool_(
-        unwrap(compareDims(getFrontend().getConstraints(), comparison, self, toDim(other), askLocation())));
+        unwrap(compareDims(getFrontend().getConstraints(), comparison, self, toDim(other), describeUserLine())));
   });
 }
 
 int64_t toInt(const DimExpr &dim) {
   if (std::optional<int64_t> value = dim.getConstant())
     return *value;
-  return unwrap(toInteger(getFrontend().getConstraints(), dim, askLocation()));
+  return unwrap(toInteger(getFrontend().getConstraints(), dim, describeUserLine()));
 }
 
 } // namespace
@@ -65,7 +65,7 @@ void bindDims(py::module_ &module) {
   type.def("__hash__", &DimExpr::hash);
   type.def("__int__", toInt).def("__index__", toInt);
   type.def("__bool__", [](const DimExpr &self) {
-    return unwrap(compareDims(getFrontend().getConstraints(), DimComparison::NotEqual, self, 0, askLocation()));
+    return unwrap(compareDims(getFrontend().getConstraints(), DimComparison::NotEqual, self, 0, describeUserLine()));
   });
   type.def("__str__", [](const DimExpr &self) { return self.str(); });
   type.def("__repr__", [](const DimExpr &self) { return self.str(); });

@@ -1,9 +1,8 @@
 //===- BindTensors.cpp - Tensors, variables and ops in Python -------------===//
 
 #include "frontend/bindings/compiler/Bindings.h"
+#include "frontend/bindings/compiler/UserCode.h"
 #include "frontend/core/Promotion.h"
-
-#include <unordered_map>
 
 namespace ferrule::frontend::python {
 namespace {
@@ -11,43 +10,8 @@ namespace {
 /// The elements, after a flush if they pend.
 py::array readArray(const TensorRef &tensor, const char *request) {
   if (!tensor->isConcrete())
-    check(getFrontend().materialize(tensor, request, tensor->isTraced() ? askLocation() : std::string()));
+    check(getFrontend().materialize(tensor, request, tensor->isTraced() ? describeUserLine() : std::string()));
   return toArray(*tensor);
-}
-
-/// A named line, parsed once for each string object: `ferrule.location` hands out
-/// the same one for the same line, and every op of a program has one.
-SourceLocation toLocation(const py::str &text) {
-  struct Known {
-    py::str text; // Keeps the address taken.
-    SourceLocation location;
-  };
-  static auto *known = new std::unordered_map<PyObject *, Known>;
-  constexpr size_t maxKnown = 1 << 16;
-  auto found = known->find(text.ptr());
-  if (found != known->end())
-    return found->second.location;
-  if (known->size() == maxKnown)
-    known->clear();
-  SourceLocation location = SourceLocation::parse(text.cast<std::string>());
-  known->try_emplace(text.ptr(), Known{text, location});
-  return location;
-}
-
-py::list applyOp(const std::string &op, const py::sequence &inputs, const py::object &attributes,
-                 const py::str &location, const std::string &modulePath) {
-  OpCall call;
-  call.op = op;
-  for (py::handle input : inputs)
-    call.operands.push_back(toOperand(input));
-  if (!attributes.is_none())
-    call.attributes = toAttributes(attributes);
-  call.location = toLocation(location);
-  call.modulePath = modulePath;
-  py::list results;
-  for (TensorRef &result : unwrap(getFrontend().apply(call)))
-    results.append(py::cast(std::move(result)));
-  return results;
 }
 
 GradientCall toGradientCall(TensorRef cost, const std::vector<TensorRef> &cotangents, const std::vector<TensorRef> &wrt,
@@ -82,11 +46,72 @@ py::list explainGradient(TensorRef cost, const std::vector<TensorRef> &cotangent
   return problems;
 }
 
+//===----------------------------------------------------------------------===//
+// What is asked for every op, without pybind11's way to find a function
+//===----------------------------------------------------------------------===//
+
+const Tensor &getTensor(PyObject *self) {
+  return *reinterpret_cast<py::detail::instance *>(self)->get_value_and_holder().value_ptr<Tensor>();
+}
+
+PyObject *getShape(PyObject *self, void *) { return toPython(getTensor(self).getShape()).release().ptr(); }
+
+PyObject *getTypeName(PyObject *self, void *) { return Py_NewRef(getPythonName(getTensor(self).getType())); }
+
+PyObject *getRank(PyObject *self, void *) { return PyLong_FromSize_t(getTensor(self).getShape().size()); }
+
+PyGetSetDef tensorProperties[] = {
+    {"shape", getShape, nullptr, "The sizes: ints, and DimExprs where a size is symbolic.", nullptr},
+    {"dtype", getTypeName, nullptr, "The name of the element type.", nullptr},
+    {"ndim", getRank, nullptr, "The number of axes.", nullptr},
+};
+
+/// apply(op, inputs, attrs=None, location=the user's, module_path=the modules being called)
+PyObject *applyOp(PyObject *, PyObject *const *arguments, Py_ssize_t count) {
+  if (count < 2 || count > 5) {
+    PyErr_Format(PyExc_TypeError, "apply takes 2 to 5 arguments, not %zd", count);
+    return nullptr;
+  }
+  return callFromPython([&]() -> py::object {
+    OpCall call;
+    call.op = py::handle(arguments[0]).cast<std::string>();
+    toOperands(arguments[1], call.operands);
+    if (count > 2 && arguments[2] != Py_None)
+      toAttributes(arguments[2], call.attributes);
+    if (count > 3) {
+      call.location = SourceLocation::parse(py::handle(arguments[3]).cast<std::string>());
+    } else {
+      UserLine line = findUserLine();
+      if (!line.text)
+        throw py::error_already_set();
+      call.location = line.location;
+    }
+    call.modulePath = count > 4 ? py::handle(arguments[4]).cast<std::string>() : getModulePath();
+    auto handles = unwrap(getFrontend().apply(call));
+    py::list results(handles.size());
+    for (auto [index, handle] : llvm::enumerate(handles))
+      PyList_SET_ITEM(results.ptr(), index, py::cast(std::move(handle)).release().ptr());
+    return results;
+  });
+}
+
+PyMethodDef applyMethod{"apply", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(applyOp)), METH_FASTCALL,
+                        "apply(op, inputs, attrs=None)\n\n"
+                        "Records one op and returns a list with the handles of its results.\n\n"
+                        "Args:\n"
+                        "    op: a name of the graph dialect, without the prefix.\n"
+                        "    inputs: handles, Python numbers (they never widen a dtype), DimExprs, arrays, or None for "
+                        "an absent operand.\n"
+                        "    attrs: the op's attributes; None is one that is not there.\n\n"
+                        "Broadcasting, dtype promotion and the check of shapes happen in the recorder; errors name the "
+                        "user's line and the module being called."};
+
 void bindTensor(py::module_ &module) {
-  py::class_<Tensor, TensorRef>(module, "Tensor", "Elements in memory, a pending op, or a traced value.")
-      .def_property_readonly("shape", [](const Tensor &self) { return toPython(self.getShape()); })
-      .def_property_readonly("dtype", [](const Tensor &self) { return getName(self.getType()).str(); })
-      .def_property_readonly("ndim", [](const Tensor &self) { return self.getShape().size(); })
+  py::class_<Tensor, TensorRef> tensor(module, "Tensor", "Elements in memory, a pending op, or a traced value.");
+  for (PyGetSetDef &property : tensorProperties)
+    tensor.attr(property.name) = py::reinterpret_steal<py::object>(
+        PyDescr_NewGetSet(reinterpret_cast<PyTypeObject *>(tensor.ptr()), &property));
+  tensor
       .def_property_readonly("is_traced", &Tensor::isTraced)
       .def_property_readonly("is_pending", &Tensor::isPending)
       .def_property_readonly(
@@ -127,7 +152,7 @@ void bindVariable(py::module_ &module) {
       .def("numpy",
            [](const VariableRef &self) {
              if (std::optional<std::string> region = getFrontend().getRegionName())
-               raise(makeError(ErrorKind::Trace, "numpy() at " + askLocation() + " needs the value of " +
+               raise(makeError(ErrorKind::Trace, "numpy() at " + describeUserLine() + " needs the value of " +
                                                      self->describe() + " while " + *region +
                                                      " is recorded: it has one only when that runs"));
              return readArray(self->getValue(), "numpy()");
@@ -149,8 +174,7 @@ void bindVariable(py::module_ &module) {
 void bindTensors(py::module_ &module) {
   bindTensor(module);
   bindVariable(module);
-  module.def("apply", applyOp, py::arg("op"), py::arg("inputs"), py::arg("attrs") = py::none(),
-             py::arg("location") = "", py::arg("module_path") = "", "Records one op and returns its results.");
+  module.attr("apply") = py::reinterpret_steal<py::object>(PyCFunction_New(&applyMethod, nullptr));
   module.def("gradient", takeGradient, py::arg("cost"), py::arg("cotangents"), py::arg("wrt"), py::arg("location") = "",
              py::arg("module_path") = "", py::arg("names") = std::vector<std::string>(),
              "Records a gradient; one result for each of `wrt`.");

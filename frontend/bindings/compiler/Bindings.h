@@ -9,9 +9,11 @@ namespace ferrule::frontend::python {
 void bindControlFlow(py::module_ &module);
 void bindDims(py::module_ &module);
 void bindOperations(py::module_ &module);
+void bindSubscripts(py::module_ &module);
 void bindTensors(py::module_ &module);
 void bindTraces(py::module_ &module);
 void bindCompile(py::module_ &module);
+void bindUserCode(py::module_ &module);
 
 } // namespace ferrule::frontend::python
 

@@ -2,7 +2,10 @@
 
 #include "frontend/bindings/compiler/Conversion.h"
 
-#include "llvm/ADT/StringSet.h"
+#include "frontend/bindings/compiler/UserCode.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringSwitch.h"
 
 #include <cstring>
 
@@ -17,7 +20,6 @@ namespace {
 /// Python objects that live as long as the process.
 struct Registered {
   py::dict errorClasses;
-  py::object locationProvider = py::none();
 };
 
 Registered &getRegistered() {
@@ -29,13 +31,11 @@ Registered &getRegistered() {
 
 void setErrorClasses(py::dict classes) { getRegistered().errorClasses = std::move(classes); }
 
-void setLocationProvider(py::object provider) { getRegistered().locationProvider = std::move(provider); }
-
-std::string askLocation() {
-  py::object &provider = getRegistered().locationProvider;
-  if (provider.is_none())
-    return "an unknown line";
-  return py::str(provider());
+std::string describeUserLine() {
+  UserLine line = findUserLine();
+  if (!line.text)
+    throw py::error_already_set();
+  return line.location.str();
 }
 
 void raise(llvm::Error error) {
@@ -71,8 +71,39 @@ py::dtype toNumPyType(DataType type) {
   return py::dtype(getName(type).str());
 }
 
+PyObject *getPythonName(DataType type) {
+  static auto *names = new llvm::SmallDenseMap<unsigned, PyObject *>;
+  PyObject *&name = (*names)[static_cast<unsigned>(type)];
+  if (!name)
+    name = PyUnicode_InternFromString(getName(type).str().c_str());
+  return name;
+}
+
+namespace {
+
+/// As toDataType, without a look at the name for the types that NumPy numbers.
+DataType getType(const py::array &array) {
+  py::dtype dtype = array.dtype();
+  switch (dtype.num()) {
+  case py::detail::npy_api::NPY_BOOL_:
+    return DataType::Bool;
+  case py::detail::npy_api::NPY_INT32_:
+    return DataType::Int32;
+  case py::detail::npy_api::NPY_INT64_:
+    return DataType::Int64;
+  case py::detail::npy_api::NPY_FLOAT_:
+    return DataType::Float32;
+  case py::detail::npy_api::NPY_DOUBLE_:
+    return DataType::Float64;
+  default:
+    return toDataType(dtype);
+  }
+}
+
+} // namespace
+
 TensorRef toTensor(const py::array &array, SourceLocation location) {
-  DataType type = toDataType(array.dtype());
+  DataType type = getType(array);
   py::array dense = py::array::ensure(array, py::array::c_style);
   if (!dense)
     throw py::error_already_set();
@@ -105,8 +136,24 @@ py::object toPython(const DimExpr &dim) {
 py::tuple toPython(llvm::ArrayRef<DimExpr> shape) {
   py::tuple sizes(shape.size());
   for (size_t axis = 0; axis < shape.size(); ++axis)
-    sizes[axis] = toPython(shape[axis]);
+    PyTuple_SET_ITEM(sizes.ptr(), axis, toPython(shape[axis]).release().ptr());
   return sizes;
+}
+
+std::optional<llvm::SmallVector<int64_t, 8>> toPlainInts(py::handle sequence) {
+  if (!PyList_CheckExact(sequence.ptr()) && !PyTuple_CheckExact(sequence.ptr()))
+    return std::nullopt;
+  llvm::SmallVector<int64_t, 8> values;
+  PyObject **items = PySequence_Fast_ITEMS(sequence.ptr());
+  for (Py_ssize_t index = 0; index < PySequence_Fast_GET_SIZE(sequence.ptr()); ++index) {
+    int overflow = 0;
+    if (!PyLong_CheckExact(items[index]))
+      return std::nullopt;
+    values.push_back(PyLong_AsLongLongAndOverflow(items[index], &overflow));
+    if (overflow)
+      return std::nullopt;
+  }
+  return values;
 }
 
 bool isDim(py::handle object) {
@@ -123,6 +170,8 @@ DimExpr toDim(py::handle object) {
 }
 
 Shape toShape(py::handle sequence) {
+  if (auto sizes = toPlainInts(sequence))
+    return frontend::toShape(*sizes);
   if (isDim(sequence))
     return Shape{toDim(sequence)};
   Shape shape;
@@ -149,23 +198,49 @@ std::optional<Scalar> toScalar(py::handle object) {
   return std::nullopt;
 }
 
-bool holdsDims(llvm::StringRef name) {
-  // Names of attributes that are #ferrule.dims.
-  static const llvm::StringSet<> names{"shape", "input_shape", "weight_shape", "expr", "offsets",
-                                       "k",     "size",        "starts",       "stops"};
-  return names.contains(name);
+enum class AttributeForm {
+  Plain, ///< By the value's own type.
+  Dims,  ///< #ferrule.dims.
+  DType,
+  Float, ///< f64 also where Python code writes an int.
+};
+
+AttributeForm getForm(llvm::StringRef name) {
+  return llvm::StringSwitch<AttributeForm>(name)
+      .Cases({"shape", "input_shape", "weight_shape", "expr", "offsets"}, AttributeForm::Dims)
+      .Cases({"k", "size", "starts", "stops"}, AttributeForm::Dims)
+      .Case("dtype", AttributeForm::DType)
+      .Cases({"eps", "label_smooth"}, AttributeForm::Float)
+      .Default(AttributeForm::Plain);
 }
 
-/// Attributes that are f64 also where Python code writes an int.
-bool holdsFloat(llvm::StringRef name) { return name == "eps" || name == "label_smooth"; }
+struct AttributeName {
+  std::string name;
+  AttributeForm form;
+};
 
-AttributeValue toAttributeValue(llvm::StringRef name, py::handle object) {
-  if (name == "dtype")
+/// Names are nearly always constants of Python code, one object each.
+AttributeName toAttributeName(py::handle key) {
+  static auto *known = new llvm::DenseMap<PyObject *, AttributeName>;
+  auto found = known->find(key.ptr());
+  if (found != known->end())
+    return found->second;
+  AttributeName name{key.cast<std::string>(), {}};
+  name.form = getForm(name.name);
+  if (PyUnicode_CHECK_INTERNED(key.ptr()))
+    known->try_emplace(key.inc_ref().ptr(), name);
+  return name;
+}
+
+AttributeValue toAttributeValue(AttributeForm form, py::handle object) {
+  if (form == AttributeForm::DType)
     return toDataType(object);
-  if (holdsDims(name))
+  if (form == AttributeForm::Dims)
     return toShape(object);
+  if (auto integers = toPlainInts(object))
+    return std::vector<int64_t>(integers->begin(), integers->end());
   if (std::optional<Scalar> scalar = toScalar(object)) {
-    if (holdsFloat(name))
+    if (form == AttributeForm::Float)
       return object.cast<double>();
     return std::visit([](auto value) { return AttributeValue(value); }, *scalar);
   }
@@ -184,25 +259,32 @@ Operand toOperand(py::handle object) {
   // No Python class derives from it.
   static const PyTypeObject *tensorType = reinterpret_cast<PyTypeObject *>(py::type::of<Tensor>().release().ptr());
   if (Py_TYPE(object.ptr()) == tensorType)
-    return object.cast<TensorRef>();
-  if (py::isinstance<DimExpr>(object))
-    return object.cast<DimExpr>();
+    return reinterpret_cast<py::detail::instance *>(object.ptr())->get_value_and_holder().holder<TensorRef>();
   if (std::optional<Scalar> scalar = toScalar(object))
     return *scalar;
+  if (py::isinstance<DimExpr>(object))
+    return object.cast<DimExpr>();
   py::array array = py::array::ensure(object);
   if (!array)
     throw py::error_already_set();
   return toTensor(array);
 }
 
-llvm::SmallVector<OpAttribute, 4> toAttributes(const py::dict &attributes) {
-  llvm::SmallVector<OpAttribute, 4> result;
-  for (auto [key, value] : attributes)
-    if (!value.is_none()) {
-      std::string name = py::str(key);
-      result.push_back({name, toAttributeValue(name, value)});
-    }
-  return result;
+void toOperands(py::handle sequence, llvm::SmallVectorImpl<Operand> &operands) {
+  py::object items = py::reinterpret_steal<py::object>(PySequence_Fast(sequence.ptr(), "the inputs are no sequence"));
+  if (!items)
+    throw py::error_already_set();
+  for (Py_ssize_t index = 0; index < PySequence_Fast_GET_SIZE(items.ptr()); ++index)
+    operands.push_back(toOperand(PySequence_Fast_GET_ITEM(items.ptr(), index)));
+}
+
+void toAttributes(py::handle dict, llvm::SmallVectorImpl<OpAttribute> &attributes) {
+  for (auto [key, value] : dict.cast<py::dict>()) {
+    if (value.is_none())
+      continue;
+    AttributeName name = toAttributeName(key);
+    attributes.push_back({std::move(name.name), toAttributeValue(name.form, value)});
+  }
 }
 
 } // namespace ferrule::frontend::python

@@ -22,12 +22,8 @@ Frontend &getFrontend();
 /// The classes to raise, by name ("TraceError"); RuntimeError for the rest.
 void setErrorClasses(py::dict classes);
 
-/// A callable that gives the user's line as "file.py:12".
-void setLocationProvider(py::object provider);
-
-/// The user's line, asked of the provider; empty without one. Slow: only for
-/// messages.
-std::string askLocation();
+/// The user's line, for messages.
+std::string describeUserLine();
 
 /// Raises the Python class of the error's kind.
 [[noreturn]] void raise(llvm::Error error);
@@ -43,10 +39,30 @@ template <typename T> T unwrap(llvm::Expected<T> value) {
   return std::move(*value);
 }
 
+/// The result of `call`, or null with the Python error that it threw: the body
+/// of a function that the interpreter calls without pybind11 between.
+template <typename Call> PyObject *callFromPython(Call call) {
+  try {
+    return call().release().ptr();
+  } catch (py::error_already_set &error) {
+    error.restore();
+  } catch (const py::builtin_exception &error) {
+    error.set_error();
+  } catch (const std::bad_alloc &) {
+    PyErr_NoMemory();
+  } catch (const std::exception &error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
+}
+
 //===--- Values -----------------------------------------------------------===//
 
 DataType toDataType(py::handle dtype);
 py::dtype toNumPyType(DataType type);
+
+/// The element type's name, a borrowed str: the same object each time.
+PyObject *getPythonName(DataType type);
 
 /// A concrete tensor with a copy of the elements.
 TensorRef toTensor(const py::array &array, SourceLocation location = {});
@@ -63,11 +79,17 @@ DimExpr toDim(py::handle object);
 bool isDim(py::handle object);
 Shape toShape(py::handle sequence);
 
+/// The values of a list or tuple that holds nothing but ints of 64 bits.
+std::optional<llvm::SmallVector<int64_t, 8>> toPlainInts(py::handle sequence);
+
 /// From Tensor, DimExpr, bool, int, float, array, NumPy scalar or None.
 Operand toOperand(py::handle object);
 
-/// From a dict; entries that are None are left out.
-llvm::SmallVector<OpAttribute, 4> toAttributes(const py::dict &attributes);
+/// Appends what a sequence of such holds.
+void toOperands(py::handle sequence, llvm::SmallVectorImpl<Operand> &operands);
+
+/// Appends the entries of a dict that are not None.
+void toAttributes(py::handle dict, llvm::SmallVectorImpl<OpAttribute> &attributes);
 
 } // namespace ferrule::frontend::python
 

@@ -6,11 +6,12 @@ PYBIND11_MODULE(_compiler, module) {
   using namespace ferrule::frontend::python;
   module.doc() = "Ferrule's front end: tensors, op stream, traces, compiler.";
   module.def("set_error_classes", setErrorClasses, "Classes to raise, by name: TraceError, ShapeError, ...");
-  module.def("set_location_provider", setLocationProvider, "A callable that gives the user's line as \"file.py:12\".");
   bindControlFlow(module);
   bindDims(module);
   bindOperations(module);
+  bindSubscripts(module);
   bindTensors(module);
   bindTraces(module);
   bindCompile(module);
+  bindUserCode(module);
 }

@@ -1,5 +1,10 @@
 """The extension module ferrule._compiler by itself: recording, errors, running, gradients, programs."""
 
+import functools
+import itertools
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import ferrule.functional  # noqa: F401  registers the error classes and how the user's line is found
 import numpy as np
 import pytest
@@ -52,6 +57,78 @@ def test_a_bad_dim_is_refused():
         c.dim("rows", min=5, max=2)
     with pytest.raises(errors.FerruleError, match="cannot name a dim"):
         c.dim("two words")
+
+
+# ---- where the user is ------------------------------------------------------------------------------------------------
+
+
+def test_an_op_has_the_line_that_records_it():
+    line = sys._getframe().f_lineno
+    (result,) = c.apply("exp", [tensor(1.0)])
+    assert result.location == f"compiler_test.py:{line + 1}" and c.user_location() == f"compiler_test.py:{line + 2}"
+    # Frames of the standard library are passed over.
+    assert functools.reduce(lambda _, name: c.apply(name, [tensor(1.0)])[0], ["log"], None).location.startswith(
+        "compiler_test.py:"
+    )
+
+
+def test_each_thread_has_its_own_modules():
+    c.push_module("net")
+    c.push_module("block")
+    try:
+        with ThreadPoolExecutor(1) as other:
+            assert other.submit(c.module_path).result() == ""
+        assert c.module_path() == "net.block"
+        with pytest.raises(errors.ShapeError, match="in module net.block"):
+            c.apply("add", [tensor(1.0, 2.0), tensor(1.0, 2.0, 3.0)])
+    finally:
+        c.pop_module()
+        c.pop_module()
+    assert c.module_path() == ""
+
+
+def test_the_arguments_of_apply_are_checked():
+    with pytest.raises(TypeError, match="2 to 5 arguments, not 1"):
+        c.apply("exp")
+    with pytest.raises(TypeError, match="no sequence"):
+        c.apply("exp", 3)
+    with pytest.raises(errors.FerruleError, match="there is no attribute 'speed'"):
+        c.apply("exp", [tensor(1.0)], {"speed": 1})
+
+
+# ---- subscripts --------------------------------------------------------------------------------------------------------
+
+_PARTS = [0, -1, 2, slice(None), slice(1, None), slice(None, -1), slice(3, 0, -1), slice(None, None, -2), slice(2, 2), None]
+
+
+def taken(array, plain):
+    """What `plain_subscript` says, done by NumPy."""
+    cut, rows, _ = plain
+    if cut is not None:
+        for axis, (start, stop, step) in enumerate(zip(*cut)):
+            array = array.take(range(start, stop, step), axis)
+    return array if rows is None else array.reshape(rows)
+
+
+def test_a_plain_subscript_takes_what_numpy_takes():
+    array = np.arange(4 * 3 * 5, dtype=np.float32).reshape(4, 3, 5)
+    handle = c.tensor(array)
+    indices = [*_PARTS, Ellipsis, (), *itertools.product(_PARTS, repeat=2)]
+    indices += [(Ellipsis, part) for part in _PARTS] + [(part, Ellipsis, -1) for part in _PARTS]
+    indices += [(part, 1, None, slice(4, None, -3)) for part in _PARTS] + [(1, 2, 3), (1, 2, 3, Ellipsis)]
+    for index in indices:
+        plain = c.plain_subscript(handle, index)
+        expected = array[index]
+        np.testing.assert_array_equal(taken(array, plain), expected, err_msg=str(index))
+        assert plain[2] == isinstance(expected, np.ndarray), index  # a scalar is a copy
+
+
+def test_other_subscripts_are_not_plain(batch):
+    handle = tensor(1.0, 2.0, 3.0)
+    others = [3, -4, (0, 0), slice(None, None, 0), slice(0, batch), [0], True, 1.0, "a", np.int64(1), (..., ...), 1 << 70]
+    assert [index for index in others if c.plain_subscript(handle, index) is not None] == []
+    with c.Trace("entry") as trace:
+        assert c.plain_subscript(trace.input("x", [batch, 3]), 0) is None
 
 
 # ---- ops and errors --------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import numpy as np
 
 from .._stream import apply
+from .._subscript import part_of
 from .._tensor import Tensor, as_tensor
 from ..errors import ShapeError
 from ..location import user_location
@@ -47,16 +48,15 @@ __all__ = [
 ]
 
 
-def _own(tensor):
-    """The value as a tensor that is no view."""
-    return Tensor._wrap(tensor._handle)
+_WHOLE, _REVERSED = slice(None), slice(None, None, -1)
 
 
 def flip(inp, axis=None):
     """The elements in reverse order along ``axis`` (all axes by default)."""
     inp = as_tensor(inp)
-    axes = resolve_axes("flip", axis, inp.ndim)
-    return _own(inp[tuple(slice(None, None, -1) if i in axes else slice(None) for i in range(inp.ndim))])
+    ndim = inp.ndim
+    axes = resolve_axes("flip", axis, ndim)
+    return part_of(inp, tuple([_REVERSED if i in axes else _WHOLE for i in range(ndim)]))
 
 
 def fliplr(inp):
@@ -79,7 +79,7 @@ def rot90(inp, k=1, axes=(0, 1)):
     order[first], order[second] = second, first
     turns = k % 4
     if turns == 0:
-        return _own(inp)
+        return Tensor._wrap(inp._handle)
     if turns == 2:
         return flip(inp, (first, second))
     return transpose(flip(inp, second), order) if turns == 1 else flip(transpose(inp, order), second)
@@ -255,10 +255,10 @@ def diagonal(inp, offset=0, axis1=0, axis2=1):
         raise ShapeError(f"diagonal: the axes of size {rows} and {columns} must be static at {user_location()}")
     count = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
     if count == 0:
-        return _own(reshape(inp, inp.shape[:-2] + (rows * columns,))[..., :0])
+        return part_of(reshape(inp, inp.shape[:-2] + (rows * columns,)), (..., slice(0, 0)))
     start = max(offset, 0) + max(-offset, 0) * columns
     flat = reshape(inp, inp.shape[:-2] + (rows * columns,))
-    return _own(flat[..., start : start + (count - 1) * (columns + 1) + 1 : columns + 1])
+    return part_of(flat, (..., slice(start, start + (count - 1) * (columns + 1) + 1, columns + 1)))
 
 
 def diag(inp, k=0):
@@ -332,7 +332,8 @@ def sliding_window_transpose(inp, output_size, kernel_size, padding=0, stride=1,
     windows = transpose(inp, (0, 1, 2, 4, 3, 5))
     lines = _add_windows(windows, 4, columns, padded[1])
     images = _add_windows(lines, 2, rows, padded[0])
-    return _own(images[:, :, padding[0] : padding[0] + height, padding[1] : padding[1] + width])
+    rows, columns = (slice(pad, pad + size) for pad, size in zip(padding, (height, width)))
+    return part_of(images, (_WHOLE, _WHOLE, rows, columns))
 
 
 def _add_windows(windows, axis, positions, size):

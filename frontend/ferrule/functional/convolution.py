@@ -197,36 +197,41 @@ def _transposed(op, rank, inp, weight, bias, stride, padding, output_padding, di
     strides, dilations = positive(op, "stride", stride, rank), positive(op, "dilation", dilation, rank)
     begin, end = paddings(op, padding, rank)
     extra = per_axis(op, "output_padding", output_padding, rank)
+    shape, kernel = inp.shape, weight.shape
     sizes, rests = [], []
-    for axis in range(rank):
-        limit = max(strides[axis], dilations[axis])
-        if not 0 <= extra[axis] < limit:
+    axes = zip(shape[2:], kernel[2:], strides, dilations, begin, end, extra)
+    for axis, (old, taps, stride, dilation, before, after, more) in enumerate(axes, 2):
+        rest = 0
+        if more:
+            limit = max(stride, dilation)
+            if not 0 <= more < limit:
+                raise ShapeError(
+                    f"{op}: output_padding {output_padding!r} at {user_location()}; on axis {axis} it must be 0 or "
+                    f"more and below {limit}, the larger of stride {stride} and dilation {dilation}"
+                )
+            # Padding at the end is what is cut there, so output padding takes it back; beyond that nothing arrives.
+            back = min(more, after)
+            end[axis - 2] = after - back
+            rest = more - back
+        size = (old - 1) * stride - before - after + dilation * (taps - 1) + 1 + more
+        if is_static(size) and size < 1:
             raise ShapeError(
-                f"{op}: output_padding {output_padding!r} at {user_location()}; on axis {axis + 2} it must be 0 or "
-                f"more and below {limit}, the larger of stride {strides[axis]} and dilation {dilations[axis]}"
-            )
-        # Padding at the end is what is cut there, so output padding takes it back; beyond that nothing arrives.
-        back = min(extra[axis], end[axis])
-        end[axis] -= back
-        rest = extra[axis] - back
-        rests.append(0 if rest < strides[axis] else rest)
-        reach = dilations[axis] * (weight.shape[axis + 2] - 1) + 1
-        size = (inp.shape[axis + 2] - 1) * strides[axis] - begin[axis] - end[axis] + reach
-        if is_static(size) and size + rest < 1:
-            raise ShapeError(
-                f"{op}: axis {axis + 2} of {show(inp.shape)} at {user_location()}; the result would have "
+                f"{op}: axis {axis} of {show(shape)} at {user_location()}; the result would have "
                 f"(size - 1) * stride - padding + dilation * (kernel - 1) + 1 + output_padding = "
-                f"({inp.shape[axis + 2]} - 1) * {strides[axis]} - {begin[axis] + end[axis] + back} + "
-                f"{reach - 1} + 1 + {extra[axis]} = {size + rest} positions; at least 1 is needed"
+                f"({old} - 1) * {stride} - {before + after} + {dilation * (taps - 1)} + 1 + {more} = {size} positions; "
+                f"at least 1 is needed"
             )
-        sizes.append(size + rest - rests[-1])
+        rests.append(0 if rest < stride else rest)
+        sizes.append(size - rests[-1])
     attrs = {
         "strides": strides,
         "pads_begin": begin,
         "pads_end": end,
         "dilations": dilations,
         "groups": groups,
-        "input_shape": [inp.shape[0], weight.shape[1] * groups, *sizes],
+        "input_shape": [shape[0], kernel[1] * groups, *sizes],
     }
     result = Tensor._wrap(apply("convolution_input_gradient", [inp._handle, weight._handle], attrs)[0])
-    return unbatched(_with_bias(pad_space(result, [0] * rank, rests), bias, rank), alone)
+    if any(rests):
+        result = pad_space(result, [0] * rank, rests)
+    return unbatched(_with_bias(result, bias, rank), alone)

@@ -1,8 +1,9 @@
 """Einstein's sum: any sum of products over named axes, by matrix products, multiplications and reductions."""
 
+import functools
 import string
 
-from .._tensor import as_tensor
+from .._tensor import Tensor, as_tensor
 from ..errors import ShapeError
 from ..location import user_location
 from ..shapes import is_one, is_static, same_shape, show, size_of
@@ -31,15 +32,18 @@ def einsum(equation, *operands):
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
     tensors = [as_tensor(operand) for operand in operands]
-    inputs, output = _parse(equation, tensors)
-    sizes = _sizes_of(equation, tensors, inputs)
-    terms = [_squeezed(_diagonal(equation, t, labels), sizes) for t, labels in zip(tensors, inputs)]
+    inputs, output, sizes = _read(equation, tensors)
+    if sizes is None:
+        terms, plan = list(zip(tensors, inputs)), _planned
+    else:
+        plan = _planned.__wrapped__
+        terms = [_squeezed(_diagonal(equation, t, labels), sizes) for t, labels in zip(tensors, inputs)]
     value, labels = terms[0]
     for i, (right, right_labels) in enumerate(terms[1:], 1):
         needed = set(output).union(*(later for _, later in terms[i + 1 :]))
-        value, labels = _contract(value, labels, right, right_labels, needed)
+        value, labels = _contract(value, labels, right, right_labels, needed, plan)
     value, labels = _summed(value, labels, set(output))
-    return transpose(value, [labels.index(label) for label in output]) if output else value
+    return Tensor._wrap(_arranged(value, labels, output)._handle)  # never an operand itself
 
 
 def _equation_of(arguments):
@@ -57,6 +61,29 @@ def _equation_of(arguments):
 
 def _refuse(equation, why):
     raise ShapeError(f"einsum: {equation!r} at {user_location()}: {why}")
+
+
+_known = {}  # what `_read` found, by the equation and the shapes
+_MOST_KNOWN = 1000
+
+
+def _read(equation, tensors):
+    """The labels of each operand and of the result, and the size of each label; None for sizes that change nothing:
+    no operand has a label twice or an axis of size 1."""
+    key = equation, *[tensor.shape for tensor in tensors]
+    if not all([is_static(size) for shape in key[1:] for size in shape]):
+        inputs, output = _parse(equation, tensors)
+        return inputs, output, _sizes_of(equation, tensors, inputs)
+    found = _known.get(key)
+    if found is None:
+        inputs, output = _parse(equation, tensors)
+        sizes = _sizes_of(equation, tensors, inputs)
+        is_plain = all(len(set(labels)) == len(labels) for labels in inputs)
+        is_plain = is_plain and not any(1 in shape for shape in key[1:])
+        if len(_known) == _MOST_KNOWN:
+            _known.clear()
+        found = _known[key] = inputs, output, None if is_plain else sizes
+    return found
 
 
 def _parse(equation, tensors):
@@ -131,10 +158,16 @@ def _diagonal(equation, tensor, labels):
 def _squeezed(term, sizes):
     """Axes of size 1 that others stretch are dropped."""
     tensor, labels = term
-    kept = [axis for axis, label in enumerate(labels) if not is_one(tensor.shape[axis]) or is_one(sizes[label])]
+    shape = tensor.shape
+    kept = [axis for axis, label in enumerate(labels) if not is_one(shape[axis]) or is_one(sizes[label])]
     if len(kept) == len(labels):
         return term
-    return reshape(tensor, [tensor.shape[axis] for axis in kept]), [labels[axis] for axis in kept]
+    return reshape(tensor, [shape[axis] for axis in kept]), [labels[axis] for axis in kept]
+
+
+def _arranged(tensor, labels, wanted):
+    """The axes ``labels`` in the order ``wanted``."""
+    return tensor if labels == wanted else transpose(tensor, [labels.index(label) for label in wanted])
 
 
 def _summed(tensor, labels, needed):
@@ -145,31 +178,62 @@ def _summed(tensor, labels, needed):
     return tensor.sum(tuple(axes)), [label for label in labels if label in needed]
 
 
-def _contract(left, left_labels, right, right_labels, needed):
-    """The product of two terms, summed over the labels that both have and nothing needs later."""
+def _contract(left, left_labels, right, right_labels, needed, plan):
+    """The product of two terms, summed over the labels that both have and nothing needs later; ``plan`` is `_planned`, or
+    the function below its cache for sizes that are no numbers.
+    """
     left, left_labels = _summed(left, left_labels, needed | set(right_labels))
     right, right_labels = _summed(right, right_labels, needed | set(left_labels))
+    left_side, right_side, shape, is_product, labels = plan(
+        tuple(left_labels), left.shape, tuple(right_labels), right.shape, frozenset(needed)
+    )
+    a, b = _placed(left, *left_side), _placed(right, *right_side)
+    result = _product("einsum", a, b) if is_product else a * b
+    return result if shape is None else reshape(result, shape), labels
+
+
+def _placed(term, order, sizes):
+    """Axes of ``term`` in another order, then other sizes; None for what stays."""
+    term = term if order is None else transpose(term, order)
+    return term if sizes is None else reshape(term, sizes)
+
+
+@functools.lru_cache(maxsize=1000)
+def _planned(left_labels, left_shape, right_labels, right_shape, needed):
+    """How two terms are contracted.
+
+    Returns:
+        (order and sizes of the left term for `_placed`, those of the right one, the shape of the result or None where
+        it stays, whether it is a matrix product and not a product by elements, its labels)
+    """
     shared = [label for label in left_labels if label in right_labels]
     batch = [label for label in shared if label in needed]
     inner = [label for label in shared if label not in needed]
     rows = [label for label in left_labels if label not in shared]
     columns = [label for label in right_labels if label not in shared]
-    a = transpose(left, [left_labels.index(label) for label in batch + rows + inner])
-    b = transpose(right, [right_labels.index(label) for label in batch + inner + columns])
-    batch_sizes = list(a.shape[: len(batch)])
-    row_sizes = list(a.shape[len(batch) : len(batch) + len(rows)])
-    column_sizes = list(b.shape[len(batch) + len(inner) :])
+    a_order, a_sizes = _order(left_labels, left_shape, batch + rows + inner)
+    b_order, b_sizes = _order(right_labels, right_shape, batch + inner + columns)
+    batch_sizes, row_sizes = a_sizes[: len(batch)], a_sizes[len(batch) : len(batch) + len(rows)]
+    column_sizes = b_sizes[len(batch) + len(inner) :]
     labels = batch + rows + columns
     if not inner:
-        return reshape(a, batch_sizes + row_sizes + [1] * len(columns)) * reshape(
-            b, batch_sizes + [1] * len(rows) + column_sizes
-        ), labels
+        a_shape = batch_sizes + row_sizes + [1] * len(columns) if columns else None
+        b_shape = batch_sizes + [1] * len(rows) + column_sizes if rows else None
+        return (a_order, a_shape), (b_order, b_shape), None, False, labels
     if len(right_labels) == 1:
-        return _product("einsum", a, b), labels
-    count = size_of(b.shape[len(batch) : len(batch) + len(inner)])
-    product = _product(
-        "einsum",
-        reshape(a, batch_sizes + [size_of(row_sizes), count]),
-        reshape(b, batch_sizes + [count, size_of(column_sizes)]),
-    )
-    return reshape(product, batch_sizes + row_sizes + column_sizes), labels
+        return (a_order, None), (b_order, None), None, True, labels
+    count = size_of(b_sizes[len(batch) : len(batch) + len(inner)])
+    a_shape = b_shape = shape = None
+    if len(rows) != 1 or len(inner) != 1:
+        a_shape = batch_sizes + [size_of(row_sizes), count]
+    if len(columns) != 1 or len(inner) != 1:
+        b_shape = batch_sizes + [count, size_of(column_sizes)]
+    if len(rows) != 1 or len(columns) != 1:
+        shape = batch_sizes + row_sizes + column_sizes
+    return (a_order, a_shape), (b_order, b_shape), shape, True, labels
+
+
+def _order(labels, sizes, wanted):
+    """(where the labels ``wanted`` stand, None if in this order, their sizes)."""
+    places = [labels.index(label) for label in wanted]
+    return None if places == list(range(len(places))) else places, [sizes[place] for place in places]

@@ -38,11 +38,12 @@ __all__ = [
 def _indices(op, index):
     """The index tensor as int32 or int64."""
     index = as_tensor(index)
-    if not dtypes.is_integer(index.dtype):
-        raise DtypeError(f"{op}: an index is an integer tensor, not {index.dtype} at {user_location()}")
-    if index.dtype in ("int32", "int64"):
+    dtype = index.dtype
+    if dtype in ("int32", "int64"):
         return index
-    return index.astype("int64" if index.dtype in ("uint32", "uint64") else "int32")
+    if not dtypes.is_integer(dtype):
+        raise DtypeError(f"{op}: an index is an integer tensor, not {dtype} at {user_location()}")
+    return index.astype("int64" if dtype in ("uint32", "uint64") else "int32")
 
 
 def _take(inp, vectors, axis):
@@ -190,10 +191,12 @@ def gather(inp, axis, index):
 def _scatter(op, inp, axis, index, source):
     inp, axis, index = _aligned(op, inp, axis, index)
     source = source if isinstance(source, Tensor) else Tensor(dtypes.array_of(source), dtype=inp.dtype)
-    if source.ndim == index.ndim:
-        source = _cut(source, index.ndim, index.shape)
-    source = broadcast_to(source, index.shape)
-    part = _cut(inp, axis, index.shape)
+    shape = index.shape
+    if not same_shape(source.shape, shape):
+        if source.ndim == len(shape):
+            source = _cut(source, len(shape), shape)
+        source = broadcast_to(source, shape)
+    part = _cut(inp, axis, shape)
     written = _write(op, part, index, source, axis)
     return written if part is inp else update_slice(inp, written, [0] * inp.ndim, part.shape)
 

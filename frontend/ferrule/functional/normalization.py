@@ -50,6 +50,8 @@ def _check_parameters(op, inp, shape, **parameters):
     for name, parameter in parameters.items():
         if parameter is None:
             continue
+        if same_shape(parameter.shape, shape):
+            continue
         given, wanted = size_of(parameter.shape), size_of(shape)
         if is_static(given) and is_static(wanted) and given != wanted:
             raise ShapeError(
@@ -98,9 +100,11 @@ def batch_norm(
             )
         return _inference(inp, running_mean, running_var, weight, bias, eps)
     axes = [axis for axis in range(inp.ndim) if axis != 1]
-    y, mean, variance = map(Tensor._wrap, _normalize(inp, weight, bias, axes, [1], eps)[:3])
+    results = _normalize(inp, weight, bias, axes, [1], eps)
+    y = Tensor._wrap(results[0])
     if running_mean is None and running_var is None:
         return y
+    mean, variance = Tensor._wrap(results[1]), Tensor._wrap(results[2])
     count = size_of(inp.shape[axis] for axis in axes)
     # One value has no unbiased variance; its biased one (0) is kept as it is.
     unbiased = variance * _ratio(count, dims.maximum(count - 1, 1))
@@ -177,9 +181,20 @@ def _over_axes(op, inp, axes, affine, weight, bias, eps):
     """Normalises over ``axes``, whose sizes weight and bias have."""
     if not affine:
         weight = bias = None
-    shape = inp.shape
-    _check_parameters(op, inp, [shape[axis] for axis in axes], weight=weight, bias=bias)
-    return Tensor._wrap(_normalize(inp, weight, bias, axes, axes, eps)[0])
+    handle = inp._handle
+    sizes = handle.shape
+    shape = [sizes[axis] for axis in axes]
+    operands = [handle]
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        if parameter is not None:
+            own = as_tensor(parameter)._handle
+            if not same_shape(own.shape, shape):
+                _check_parameters(op, inp, shape, **{name: parameter})
+                own = reshaped(own, shape)
+            parameter = own
+        operands.append(parameter)
+    attrs = {"axes": axes, "param_axes": axes, "eps": float(eps)}
+    return Tensor._wrap(apply("normalize", operands, attrs)[0])
 
 
 def layer_norm(inp, normalized_shape, affine=True, weight=None, bias=None, eps=1e-5):

@@ -48,22 +48,23 @@ _SOURCES = {"reflect": _reflect, "symmetric": _symmetric, "edge": _edge, "circul
 
 def _pairs(src, pad_width):
     """(before, after) for each axis."""
+    ndim = src.ndim
     if isinstance(pad_width, int):
-        pad_width = [(pad_width, pad_width)] * src.ndim
+        pad_width = [(pad_width, pad_width)] * ndim
     widths = list(pad_width)
-    if len(widths) == 2 and all(isinstance(width, int) for width in widths):
-        widths = [tuple(widths)] * src.ndim
-    fits = len(widths) <= src.ndim and all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in widths)
+    if len(widths) == 2 and isinstance(widths[0], int) and isinstance(widths[1], int):
+        widths = [tuple(widths)] * ndim
+    fits = len(widths) <= ndim and all([isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in widths])
     if not fits:
         raise ShapeError(
-            f"pad: pad_width {pad_width!r} is an int, a pair, or at most {src.ndim} pairs (before, after) for "
+            f"pad: pad_width {pad_width!r} is an int, a pair, or at most {ndim} pairs (before, after) for "
             f"{show(src.shape)}, the first axis first, at {user_location()}"
         )
     pairs = [(before.__index__(), after.__index__()) for before, after in widths]
     for axis, pair in enumerate(pairs):
         if min(pair) < 0:
             raise ShapeError(f"pad: the width {pair} of axis {axis} is negative at {user_location()}; take a slice")
-    return pairs + [(0, 0)] * (src.ndim - len(pairs))
+    return pairs + [(0, 0)] * (ndim - len(pairs))
 
 
 def pad(src, pad_width, mode="constant", constant_value=0.0):
@@ -111,15 +112,16 @@ def _constant(src, pairs, value):
     if not padded:
         return Tensor._wrap(src._handle)
     fill = Tensor(dtypes.array_of(value, src.dtype))
-    shape = [before + size + after for size, (before, after) in zip(src.shape, pairs)]
+    sizes = src.shape
     if len(padded) > 1:
         # One pass for the filling and one for the tensor, however many axes there are.
-        attrs = {"offsets": [before for before, _ in pairs], "steps": [1] * src.ndim}
+        shape = [before + size + after for size, (before, after) in zip(sizes, pairs)]
+        attrs = {"offsets": [before for before, _ in pairs], "steps": [1] * len(sizes)}
         return Tensor._wrap(apply("update_slice", [broadcast_to(fill, shape)._handle, src._handle], attrs)[0])
     axis = padded[0]
 
     def filling(width):
-        return broadcast_to(fill, src.shape[:axis] + (width,) + src.shape[axis + 1 :])
+        return broadcast_to(fill, sizes[:axis] + (width,) + sizes[axis + 1 :])
 
     before, after = pairs[axis]
     return concat([*([filling(before)] if before else []), src, *([filling(after)] if after else [])], axis)

@@ -1,5 +1,6 @@
 """Images resampled (interpolation, maps of coordinates, warps, regions of interest) and in other colours."""
 
+import functools
 import math
 
 import numpy as np
@@ -84,16 +85,29 @@ def _resized(inp, axis, old, new, mode, align):
     """One axis at a new size: a sum of neighbours, each with its weight."""
     if mode == "nearest":
         return take(inp, (np.arange(new) * old // new).astype("int32"), axis)
+    shape = (-1,) + (1,) * (inp.ndim - 1 - axis)
+    total = None
+    for index, weight in _neighbours(old, new, mode == "bicubic", align):
+        term = take(inp, index, axis) * as_tensor(weight.reshape(shape), inp.dtype)
+        total = term if total is None else total + term
+    return total
+
+
+@functools.lru_cache(maxsize=256)
+def _neighbours(old, new, is_cubic, align):
+    """[(which elements of an axis, clamped to it, their weights)]: their sum is the axis at its new size."""
     if align:
         position = np.arange(new) * ((old - 1) / (new - 1) if new > 1 else 0.0)
     else:
         position = (np.arange(new) + 0.5) * (old / new) - 0.5
-    if mode == "bicubic":
-        first = np.floor(position)
-        return _weighted(inp, axis, first - 1, _cubic(position - first))
-    position = np.clip(position, 0, old - 1)
+    if not is_cubic:
+        position = np.clip(position, 0, old - 1)
     first = np.floor(position)
-    return _weighted(inp, axis, first, [1 - (position - first), position - first])
+    part = position - first
+    first, weights = (first - 1, _cubic(part)) if is_cubic else (first, [1 - part, part])
+    return [
+        (np.clip(first + k, 0, old - 1).astype("int32"), weight) for k, weight in enumerate(weights) if weight.any()
+    ]
 
 
 def _cubic(t, a=-0.75):
@@ -106,19 +120,6 @@ def _cubic(t, a=-0.75):
         return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
 
     return [far(t + 1), near(t), near(1 - t), far(2 - t)]
-
-
-def _weighted(inp, axis, first, weights):
-    """The sum of weights[k] * element first + k, elements clamped to the axis."""
-    total = None
-    for k, weight in enumerate(weights):
-        if not weight.any():
-            continue
-        index = np.clip(first + k, 0, inp.shape[axis] - 1).astype("int32")
-        weight = as_tensor(weight.reshape((-1,) + (1,) * (inp.ndim - 1 - axis)), inp.dtype)
-        term = take(inp, index, axis) * weight
-        total = term if total is None else total + term
-    return total
 
 
 # --- sampling at points -----------------------------------------------------------------------------------------------

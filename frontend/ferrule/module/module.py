@@ -71,21 +71,29 @@ class Module:
     def __call__(self, *inputs, **kwargs):
         push_module(self._own_name or self.name or type(self).__name__)
         try:
-            for hook in tuple(self._forward_pre_hooks.values()):
-                changed = hook(self, inputs)
-                if changed is not None:
-                    inputs = changed if isinstance(changed, tuple) else (changed,)
+            if self._forward_pre_hooks:
+                inputs = self._call_pre_hooks(inputs)
             outputs = self.forward(*inputs, **kwargs)
-            for hook in tuple(self._forward_hooks.values()):
-                changed = hook(self, inputs, outputs)
-                if changed is not None:
-                    outputs = changed
-            return outputs
+            return self._call_hooks(inputs, outputs) if self._forward_hooks else outputs
         except FerruleError as error:
             _name_module(error, module_path())
             raise
         finally:
             pop_module()
+
+    def _call_pre_hooks(self, inputs):
+        for hook in tuple(self._forward_pre_hooks.values()):
+            changed = hook(self, inputs)
+            if changed is not None:
+                inputs = changed if isinstance(changed, tuple) else (changed,)
+        return inputs
+
+    def _call_hooks(self, inputs, outputs):
+        for hook in tuple(self._forward_hooks.values()):
+            changed = hook(self, inputs, outputs)
+            if changed is not None:
+                outputs = changed
+        return outputs
 
     # Attributes.
 

@@ -1,0 +1,69 @@
+//===- OpPrototypes.cpp - Ops that were made before -----------------------===//
+
+#include "frontend/core/OpPrototypes.h"
+
+namespace ferrule::frontend {
+namespace {
+
+mlir::SmallVector<mlir::Value, 4> getPresent(llvm::ArrayRef<mlir::Value> operands) {
+  mlir::SmallVector<mlir::Value, 4> present;
+  for (mlir::Value operand : operands)
+    if (operand)
+      present.push_back(operand);
+  return present;
+}
+
+/// An op in no block. Properties are copied as they are; going through
+/// attributes would convert and check each again.
+mlir::Operation *copy(mlir::Operation *op, mlir::Location location, mlir::ValueRange operands) {
+  return mlir::Operation::create(location, op->getName(), op->getResultTypes(), operands,
+                                 op->getDiscardableAttrDictionary(), op->getPropertiesStorage(), /*successors=*/{},
+                                 /*numRegions=*/0);
+}
+
+} // namespace
+
+OpSignature::OpSignature(mlir::OperationName name, llvm::ArrayRef<mlir::Value> operands,
+                         llvm::ArrayRef<mlir::NamedAttribute> attributes) {
+  id.AddPointer(name.getAsOpaquePointer());
+  id.AddInteger(unsigned(operands.size()));
+  for (mlir::Value operand : operands)
+    id.AddPointer(operand ? operand.getType().getAsOpaquePointer() : nullptr);
+  for (mlir::NamedAttribute attribute : attributes) {
+    id.AddPointer(attribute.getName().getAsOpaquePointer());
+    id.AddPointer(attribute.getValue().getAsOpaquePointer());
+  }
+}
+
+/// Its op has no operands: values of the record do not live as long.
+struct OpPrototypes::Prototype : llvm::FastFoldingSetNode {
+  Prototype(const llvm::FoldingSetNodeID &id, mlir::Operation *op) : FastFoldingSetNode(id), op(op) {}
+  ~Prototype() { op->destroy(); }
+
+  mlir::Operation *op;
+};
+
+OpPrototypes::OpPrototypes() : prototypes(std::make_unique<llvm::FoldingSet<Prototype>>()) {}
+
+OpPrototypes::~OpPrototypes() { clear(); }
+
+void OpPrototypes::clear() {
+  for (auto it = prototypes->begin(); it != prototypes->end();)
+    delete &*it++;
+  prototypes->clear();
+}
+
+mlir::Operation *OpPrototypes::create(const OpSignature &signature, mlir::Location location,
+                                      llvm::ArrayRef<mlir::Value> operands) {
+  void *place;
+  Prototype *found = prototypes->FindNodeOrInsertPos(signature.getId(), place);
+  return found ? copy(found->op, location, getPresent(operands)) : nullptr;
+}
+
+void OpPrototypes::add(const OpSignature &signature, mlir::Operation *op) {
+  if (prototypes->size() == maximumCount)
+    clear();
+  prototypes->GetOrInsertNode(new Prototype(signature.getId(), copy(op, mlir::UnknownLoc::get(op->getContext()), {})));
+}
+
+} // namespace ferrule::frontend
