@@ -7,6 +7,7 @@ into one kernel.
 from . import loss, nn, vision
 from .activation import *  # noqa: F403
 from .activation import logsoftmax as log_softmax
+from .aliases import *  # noqa: F403
 from .arrangement import *  # noqa: F403
 from .attention import *  # noqa: F403
 from .colors import cvt_color

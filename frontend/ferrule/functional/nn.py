@@ -1,6 +1,7 @@
 """The functions of networks, under MegEngine's name ``functional.nn``."""
 
 from .activation import *  # noqa: F403
+from .aliases import pairwise_distance
 from .arrangement import fold, pixel_shuffle, pixel_unshuffle, sliding_window, sliding_window_transpose, unfold
 from .attention import *  # noqa: F403
 from .colors import cvt_color
