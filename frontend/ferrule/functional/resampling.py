@@ -8,16 +8,20 @@ from .._tensor import as_tensor
 from ..errors import ShapeError, UnsupportedError
 from ..location import user_location
 from ..shapes import is_static, show
+from .contraction import matmul
 from .creation import arange
 from .elementwise import abs as absolute
 from .elementwise import clip, equal, floor, greater_equal, less, logical_and, maximum, where
+from .elementwise import round as nearest_integer
 from .indexing import gather_nd, take
 from .pooling import avg_pool2d
 from .shape import broadcast_to, concat, expand_dims, repeat_along, reshape, stack, transpose
 from .windows import pad_space
 
 __all__ = [
+    "affine_grid",
     "correlation",
+    "grid_sample",
     "interpolate",
     "remap",
     "roi_align",
@@ -196,6 +200,65 @@ def remap(inp, map_xy, border_mode="replicate", scalar=0.0, interp_mode="linear"
     samples = _sample_numbers(inp.shape[0], points.shape[:3])
     result = sampled(images, samples, points[..., 0], points[..., 1], border_mode, scalar, interp_mode)
     return transpose(result, (0, 3, 1, 2))
+
+
+_PADDINGS = {"zeros": ("constant", "constant"), "border": ("replicate",) * 2, "reflection": ("reflect", "reflect_101")}
+
+
+def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=False):  # noqa: A002  (PyTorch's name)
+    """Images (N, C, H, W) at the points that ``grid`` names, as in PyTorch.
+
+    Args:
+        grid: (N, OH, OW, 2): x and y, where -1 and 1 are the first and last pixels' centres with ``align_corners``,
+            else the image's edges.
+        mode: ``"bilinear"`` or ``"nearest"`` (the even pixel at a half).
+        padding_mode: what stands outside: ``"zeros"``, ``"border"``, or ``"reflection"`` at the edges or centres that
+            -1 and 1 name.
+    """
+    op = "grid_sample"
+    inp, grid = as_tensor(input), as_tensor(grid)
+    if mode not in ("bilinear", "nearest") or padding_mode not in _PADDINGS:
+        raise UnsupportedError(
+            f"{op}: mode {mode!r} with padding_mode {padding_mode!r} at {user_location()}; allowed: bilinear, nearest; "
+            f"{', '.join(_PADDINGS)}"
+        )
+    if inp.ndim != 4 or grid.ndim != 4 or grid.shape[3] != 2:
+        raise ShapeError(
+            f"{op}: input of shape {show(inp.shape)} and grid of shape {show(grid.shape)} at {user_location()}; "
+            f"(N, C, H, W) and (N, OH, OW, 2) are needed"
+        )
+
+    def pixels(axis, size):
+        place = grid[..., axis] + 1.0
+        return place * ((size - 1) * 0.5) if align_corners else (place * size - 1.0) * 0.5
+
+    x, y = pixels(0, inp.shape[3]), pixels(1, inp.shape[2])
+    if mode == "nearest":
+        x, y = nearest_integer(x), nearest_integer(y)
+    interp = "linear" if mode == "bilinear" else "nearest"
+    samples = _sample_numbers(inp.shape[0], grid.shape[:3])
+    border = _PADDINGS[padding_mode][bool(align_corners)]
+    return transpose(sampled(transpose(inp, (0, 2, 3, 1)), samples, x, y, border, 0.0, interp), (0, 3, 1, 2))
+
+
+def affine_grid(theta, size, align_corners=False):
+    """The grid (N, H, W, 2) for `grid_sample` that an affine map gives; ``theta`` is (N, 2, 3), ``size`` (N, C, H, W)."""
+    theta = as_tensor(theta)
+    size = tuple(size)
+    if theta.ndim != 3 or tuple(theta.shape[1:]) != (2, 3) or len(size) != 4:
+        raise ShapeError(
+            f"affine_grid: theta of shape {show(theta.shape)} for size {show(size)} at {user_location()}; (N, 2, 3) and "
+            f"(N, C, H, W) are needed"
+        )
+
+    def places(count):
+        """From -1 to 1, between the ends or the elements' centres."""
+        ends = 1.0 if align_corners else 1.0 - 1.0 / count
+        return np.linspace(-ends, ends, count) if count > 1 else np.zeros(1)
+
+    y, x = np.meshgrid(places(size[2]), places(size[3]), indexing="ij")
+    points = as_tensor(np.stack([x, y, np.ones_like(x)], -1).reshape(-1, 3), theta.dtype)
+    return reshape(matmul(points, transpose(theta, (0, 2, 1))), (size[0], size[2], size[3], 2))
 
 
 def warp_perspective(
