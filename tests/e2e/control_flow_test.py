@@ -6,7 +6,7 @@ import ferrule.optimizer as optim
 import numpy as np
 import pytest
 from ferrule.autodiff import GradManager
-from ferrule.errors import DtypeError, GradientError, ShapeError, TraceError
+from ferrule.errors import DtypeError, GradientError, ShapeError, TraceError, UnsupportedError
 from ferrule.jit import trace
 from safetensors.numpy import load_file, save_file
 
@@ -108,6 +108,53 @@ def test_scan_of_no_step_and_without_results():
     last, ys = everywhere(f, np.float32(3), np.zeros((0, 4), np.float32))
     assert last == 3 and ys.shape == (0,)
     assert everywhere(lambda x: F.scan(lambda c, _: (c * 2, None), x, length=3), np.float32(5)) == [40]
+
+
+@pytest.mark.parametrize("reverse", (False, True))
+def test_scan_with_taps(reverse):
+    """Each step reads slices at distances from it; there are only steps at which all of them exist."""
+    x, u = random(7, 2), random(7)
+    steps = range(2, 6)  # The taps reach from -2 to 1.
+
+    def whole(x):
+        return F.scan(lambda c, near: (c * 0.5 + near[0] * near[2] - near[1], c), fer.zeros((2,), dtype="float64"), x,
+                      reverse=reverse, taps=(-2, 0, 1))
+
+    def apart(x, u):
+        step = lambda c, s: (c + s["x"][0] * s["u"] * s["x"][1], c * s["u"])  # noqa: E731
+        return F.scan(step, fer.zeros((2,), dtype="float64"), {"x": x, "u": u}, reverse=reverse, taps={"x": [1, -2]})
+
+    carry, ys = np.zeros(2), {}
+    other, more = np.zeros(2), {}
+    for t in reversed(steps) if reverse else steps:
+        ys[t], more[t] = carry, other * u[t]
+        carry = carry * 0.5 + x[t - 2] * x[t + 1] - x[t]
+        other = other + x[t + 1] * u[t] * x[t - 2]
+    for got, wanted in ((everywhere(whole, x), (carry, ys)), (everywhere(apart, x, u), (other, more))):
+        np.testing.assert_allclose(got[0], wanted[0], rtol=1e-12)
+        np.testing.assert_allclose(got[1], [wanted[1][t] for t in steps], rtol=1e-12)
+    check_gradient(lambda x, u: (apart(x, u)[0] * apart(x, u)[0]).sum(), x, u)
+    # One tap leaves out the slices at one end only.
+    before = everywhere(lambda x: F.scan(lambda c, v: (c + v[0], v[0]), np.float64(0), x, taps=(-1,)), u)
+    np.testing.assert_allclose(before[1], u[:-1])
+
+
+def test_scan_with_taps_over_a_symbolic_length_and_what_it_refuses():
+    @trace(symbolic=True)
+    def differences(x):
+        return F.scan(lambda c, near: (c, near[1] - near[0]), np.float32(0), x, taps=(-1, 0))[1]
+
+    session = fer.Session(fer.compile({"main": (differences, [fer.Spec((fer.Dim("n", min=1, max=9),), "float32")])}))
+    for n in (1, 2, 9, 4):
+        x = random(n).astype("float32")
+        np.testing.assert_array_equal(session.run("main", x)[0], np.diff(x))
+    x = fer.Tensor(random(2))
+    for taps, kind, words in (
+        ((-2, 1), ShapeError, "from -2 to 1"), ((), UnsupportedError, "one or more ints"),
+        ({"x": (1,)}, UnsupportedError, "one or more ints"), ((0.5,), UnsupportedError, "0.5"),
+    ):  # fmt: skip
+        with pytest.raises(kind, match=words):
+            F.scan(lambda c, v: (c, None), np.float64(0), x, taps=taps)
 
 
 def test_scan_over_a_symbolic_length():

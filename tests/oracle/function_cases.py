@@ -545,3 +545,26 @@ for border, padding in (("replicate", "border"), ("constant", "zeros")):
         lambda F, x, p, b=border: F.remap(x, p, b),
         lambda torch, f, x, p, m=padding: f.grid_sample(x, grid(torch, p, 5, 6), padding_mode=m, align_corners=True),
     )
+for padding in ("zeros", "border", "reflection"):
+    for mode in ("bilinear", "nearest"):
+        for align in (False, True):
+            options = {"mode": mode, "padding_mode": padding, "align_corners": align}
+            case(
+                f"grid_sample {mode} {padding} align {align}",
+                {"x": (2, 3, 5, 6), "p": np.random.default_rng(8).uniform(-1.7, 1.7, (2, 4, 3, 2))},
+                lambda F, x, p, o=options: F.grid_sample(x, p, **o),
+                lambda torch, f, x, p, o=options: f.grid_sample(x, p, **o),
+            )
+for align in (False, True):
+    case(
+        f"affine_grid align {align}",
+        {"x": (2, 2, 3)},
+        lambda F, x, a=align: F.affine_grid(x, (2, 3, 4, 5), a),
+        lambda torch, f, x, a=align: f.affine_grid(x, (2, 3, 4, 5), align_corners=a),
+    )
+    case(
+        f"affine_grid single align {align}",
+        {"x": (1, 2, 3)},
+        lambda F, x, a=align: F.affine_grid(x, (1, 1, 1, 4), a),
+        lambda torch, f, x, a=align: f.affine_grid(x, (1, 1, 1, 4), align_corners=a),
+    )

@@ -17,11 +17,12 @@ from example_data import (
 
 STEPS = 50
 # Rates at which rounding does not grow to chaos in 50 steps: else a comparison says nothing.
-# Also at the size of the example itself, in the long tests.
+# The GPT also at the size of the example itself, as a long test. ResNet-18 at its full width with batches of 8 is such a
+# chaos: the losses of float32 and float64 end 0.18 apart in torch.
 SIZES = {
     "lenet": {"small": {"batch": 16}},
-    "resnet18": {"small": {"width": 16, "batch": 8, "lr": 1e-3}, "full": {"width": 64, "batch": 32, "lr": 1e-3}},
-    "mobilenet_v2": {"small": {"width": 0.25, "batch": 8, "lr": 1e-3}, "full": {"width": 1.0, "batch": 32, "lr": 1e-3}},
+    "resnet18": {"small": {"width": 16, "batch": 8, "lr": 1e-3}},
+    "mobilenet_v2": {"small": {"width": 0.25, "batch": 8, "lr": 1e-3}},
     "gan": {"small": {"width": 16, "batch": 16}},
     "tagger": {"small": {"width": 32, "batch": 8, "longest": 60}},
     "transformer": {"small": {"width": 32, "heads": 4, "depth": 2, "length": 48, "batch": 8}},

@@ -7,14 +7,17 @@ into one kernel.
 from . import loss, nn, vision
 from .activation import *  # noqa: F403
 from .activation import logsoftmax as log_softmax
+from .aliases import *  # noqa: F403
 from .arrangement import *  # noqa: F403
 from .attention import *  # noqa: F403
+from .colors import cvt_color
 from .contraction import *  # noqa: F403
 from .control_flow import cond, scan, while_loop
 from .convolution import *  # noqa: F403
 from .creation import arange, eye, full, full_like, linspace, ones, ones_like, zeros, zeros_like
 from .cumulative import *  # noqa: F403
 from .deformable import deformable_conv2d
+from .detection import deformable_psroi_pooling, nms
 from .dropout import dropout
 from .einsum import *  # noqa: F403
 from .elementwise import *  # noqa: F403
@@ -26,9 +29,10 @@ from .ordering import argsort, searchsorted, sort, topk, topk_accuracy
 from .padding import pad
 from .pooling import *  # noqa: F403
 from .reduce import *  # noqa: F403
+from .resampling import *  # noqa: F403
 from .selection import *  # noqa: F403
 from .shape import concat, flatten, repeat, roll, stack, tile
-from .vision import *  # noqa: F403
+from .statistics import *  # noqa: F403
 from .views import broadcast_to, expand_dims, reshape, split, squeeze, swapaxes, transpose
 
 __all__ = [name for name in dir() if not name.startswith("_")]

@@ -174,7 +174,56 @@ def _scan_length(xs, length):
     return length
 
 
-def scan(f, init, xs=None, length=None, reverse=False):
+def _is_taps(value):
+    return isinstance(value, (tuple, list)) and all(type(tap) is int for tap in value)
+
+
+def _tapped(xs, taps):
+    """``xs`` with a tuple of cut tensors in place of each tensor that has taps, all cut to the common steps.
+
+    Args:
+        taps: ints for every tensor, or for each member of a tuple, list or dict ``xs`` ints or None.
+    """
+    from ..jit.tree import flatten, unflatten
+
+    if _is_taps(taps):
+        members, taps = {None: xs}, {None: taps}
+    elif isinstance(xs, (tuple, list)) and isinstance(taps, (tuple, list)) and len(taps) == len(xs):
+        members, taps = dict(enumerate(xs)), dict(enumerate(taps))
+    elif isinstance(xs, dict) and isinstance(taps, dict) and set(taps) <= set(xs):
+        members, taps = xs, {name: taps.get(name) for name in xs}
+    else:
+        members, taps = {None: xs}, {None: (taps,)}
+    if not all(ts is None or (_is_taps(ts) and ts) for ts in taps.values()):
+        raise UnsupportedError(
+            f"scan: taps {list(taps.values())} at {user_location()}; allowed: one or more ints, or such for each member "
+            f"of xs, with None for those that have none"
+        )
+    every = [tap for ts in taps.values() if ts is not None for tap in ts] + [0]
+    first, last = min(every), max(every)
+
+    def cut(tree, tap):
+        leaves, _, structure = flatten(tree, _is_leaf, "xs")
+        tensors = [_tensor(leaf) for leaf in leaves]
+        for tensor in tensors:
+            if tensor.ndim == 0 or not tensor.shape[0] >= last - first:
+                raise ShapeError(
+                    f"scan: xs of shape {show(tensor.shape)} for taps from {first} to {last} at {user_location()}; "
+                    f"{last - first} slices or more are needed"
+                )
+        parts = [tensor[tap - first : tensor.shape[0] - (last - tap)] for tensor in tensors]
+        return unflatten(structure, iter(parts))
+
+    results = {
+        name: cut(member, 0) if taps[name] is None else tuple(cut(member, tap) for tap in taps[name])
+        for name, member in members.items()
+    }
+    if None in results:
+        return results[None]
+    return results if isinstance(xs, dict) else tuple(results.values())
+
+
+def scan(f, init, xs=None, length=None, reverse=False, taps=None):
     """``carry, y = f(carry, x)`` for each slice x of ``xs`` along its first axis.
 
     Args:
@@ -184,6 +233,10 @@ def scan(f, init, xs=None, length=None, reverse=False):
         xs: a tree of tensors with one first size, which may be symbolic; None to count steps only.
         length: the number of steps, an int or Dim; needed without xs.
         reverse: run from the last slice to the first. The y of a slice stands at its index either way.
+        taps: ints: x is the tuple of the slices at those distances from each step, such as ``(-1, 0)`` for the one
+            before and the one itself. Where ``xs`` is a tuple, list or dict, it may be one such sequence for each
+            member, with None for those that are read as they are. There are only the steps at which all slices exist:
+            max(0, largest tap) - min(0, least tap) fewer. Earlier results are kept in the carry.
 
     Returns:
         (the last carry, the ys stacked along a new first axis)
@@ -191,7 +244,7 @@ def scan(f, init, xs=None, length=None, reverse=False):
     Raises:
         TraceError, ShapeError, DtypeError: f returns another carry than it got, or the lengths differ.
     """
-    carry, slices = _Tree(init, ""), _Tree(xs, "xs")
+    carry, slices = _Tree(init, ""), _Tree(xs if taps is None else _tapped(xs, taps), "xs")
     length = _scan_length(slices, length)
     count = len(carry.tensors)
 

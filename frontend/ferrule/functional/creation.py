@@ -11,6 +11,7 @@ from ..location import user_location
 
 def _sizes(shape):
     sizes = list(shape) if isinstance(shape, (tuple, list)) else [shape]
+    sizes = [size.__index__() if isinstance(size, Tensor) else size for size in sizes]
     for size in sizes:
         if not isinstance(size, _compiler.DimExpr) and size < 0:
             raise ShapeError(f"negative size {size} in the shape {tuple(sizes)}")

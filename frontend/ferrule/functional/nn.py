@@ -1,12 +1,15 @@
 """The functions of networks, under MegEngine's name ``functional.nn``."""
 
 from .activation import *  # noqa: F403
+from .aliases import pairwise_distance
 from .arrangement import fold, pixel_shuffle, pixel_unshuffle, sliding_window, sliding_window_transpose, unfold
 from .attention import *  # noqa: F403
+from .colors import cvt_color
 from .contraction import linear
 from .convolution import *  # noqa: F403
 from .creation import ones, zeros, zeros_like
 from .deformable import deformable_conv2d
+from .detection import deformable_psroi_pooling, nms
 from .dropout import dropout
 from .elementwise import exp, log, log1p, maximum, minimum
 from .indexing import embedding, gather, indexing_one_hot, one_hot, scatter
@@ -18,7 +21,7 @@ from .padding import pad
 from .pooling import *  # noqa: F403
 from .reduce import logsumexp, max, normalize, sum  # noqa: A004  (MegEngine's names)
 from .shape import concat, repeat
-from .vision import *  # noqa: F403
+from .resampling import *  # noqa: F403
 from .views import broadcast_to, expand_dims, reshape, squeeze, transpose
 
 __all__ = [name for name in dir() if not name.startswith("_")]

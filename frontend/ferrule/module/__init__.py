@@ -125,6 +125,7 @@ from .vision import (
     ConstantPad1d,
     ConstantPad2d,
     ConstantPad3d,
+    DeformablePSROIPooling,
     Pad,
     PixelShuffle,
     PixelUnshuffle,

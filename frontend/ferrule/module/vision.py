@@ -20,6 +20,44 @@ class PixelShuffle(Module):
         return f"upscale_factor={self.upscale_factor}"
 
 
+class DeformablePSROIPooling(Module):
+    """Regions pooled at places that offsets move: called with (inp, rois, trans), see the function of this name.
+
+    Args:
+        no_trans, part_size, pooled_h, pooled_w, sample_per_part, spatial_scale, trans_std: as for
+            `functional.nn.deformable_psroi_pooling`.
+    """
+
+    def __init__(
+        self, no_trans, part_size, pooled_h, pooled_w, sample_per_part, spatial_scale, trans_std=0.1, **kwargs
+    ):
+        super().__init__(**kwargs)
+        self.no_trans = no_trans
+        self.part_size = part_size
+        self.pooled_h = pooled_h
+        self.pooled_w = pooled_w
+        self.sample_per_part = sample_per_part
+        self.spatial_scale = spatial_scale
+        self.trans_std = trans_std
+
+    def forward(self, inp, rois, trans):
+        return F.nn.deformable_psroi_pooling(
+            inp,
+            rois,
+            trans,
+            self.no_trans,
+            self.part_size,
+            self.pooled_h,
+            self.pooled_w,
+            self.sample_per_part,
+            self.spatial_scale,
+            self.trans_std,
+        )
+
+    def extra_repr(self):
+        return f"{self.pooled_h}, {self.pooled_w}, part_size={self.part_size}, spatial_scale={self.spatial_scale}"
+
+
 class PixelUnshuffle(Module):
     """(N, C, H * r, W * r) to (N, C * r * r, H, W) with the factor r: undoes `PixelShuffle`."""
 

@@ -3,7 +3,7 @@
 import math
 
 from .._tensor import Tensor
-from ..functional.elementwise import expm1, log, sqrt
+from ..functional.elementwise import expm1, log, maximum, sqrt
 from .optimizer import Optimizer, check_range
 from .param_group import is_zero
 
@@ -33,12 +33,14 @@ class Adam(Optimizer):
         betas: b1 and b2.
         eps: added outside the root.
         weight_decay: the factor of an L2 penalty, added to the gradient.
+        amsgrad: divide by the root of the largest v so far instead of that of v.
     """
 
     _decoupled = False
 
-    def __init__(self, params, lr, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0):
-        super().__init__(params, dict(lr=lr, betas=tuple(betas), eps=eps, weight_decay=weight_decay))
+    def __init__(self, params, lr, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, amsgrad=False):
+        defaults = dict(lr=lr, betas=tuple(betas), eps=eps, weight_decay=weight_decay, amsgrad=bool(amsgrad))
+        super().__init__(params, defaults)
 
     def _check_group(self, group):
         check_adam_group(group)
@@ -48,6 +50,8 @@ class Adam(Optimizer):
             self._add_state(param, "exp_avg")
             self._add_state(param, "exp_avg_sq")
             self._add_state(param, "step", initializer=0.0)
+            if param_group["amsgrad"]:
+                self._add_state(param, "max_exp_avg_sq")
 
     def _updates(self, param_group):
         lr, eps, decay = param_group["lr"], param_group["eps"], param_group["weight_decay"]
@@ -60,6 +64,10 @@ class Adam(Optimizer):
             step.set_value(step + 1.0)
             mean.set_value(mean * beta1 + grad * (1.0 - beta1))
             square.set_value(square * beta2 + (grad * grad) * (1.0 - beta2))
+            if param_group["amsgrad"]:
+                top = states["max_exp_avg_sq"]
+                top.set_value(maximum(top, square))
+                square = top
             delta = (mean / correction(beta1, step)) / (sqrt(square / correction(beta2, step)) + eps)
             if not is_zero(decay) and self._decoupled:
                 value = value - value * decay * lr
@@ -71,5 +79,5 @@ class AdamW(Adam):
 
     _decoupled = True
 
-    def __init__(self, params, lr, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01):
-        super().__init__(params, lr, betas, eps, weight_decay)
+    def __init__(self, params, lr, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01, amsgrad=False):
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad)

@@ -315,6 +315,51 @@ def test_values_in_a_trace_are_refused_with_line_and_repair(use):
     assert trace(lambda x: -x)(np.ones(1, "float32")).item() == -1
 
 
+def _while(x):
+    while x.sum() < 10:
+        x = x + 1
+    return x
+
+
+def _assert(x):
+    assert x.sum() > 0, "positive"
+    return x
+
+
+# Everything that a function can do with a value that does not exist yet, each with the line that does it.
+DECISIONS = {
+    "if": (lambda x: x if x.sum() > 0 else -x, 0),
+    "while": (_while, 1),
+    "for": (lambda x: [x for _ in range(x[0].astype("int32"))], 0),
+    "and": (lambda x: x if x.sum() > 0 and x.sum() < 9 else -x, 0),
+    "or": (lambda x: x if x.sum() > 0 or x.sum() < 9 else -x, 0),
+    "not": (lambda x: x if not x.sum() > 0 else -x, 0),
+    "in": (lambda x: x if 3.0 in x else -x, 0),
+    "max": (lambda x: x + max(x[0], x[1]), 0),
+    "assert": (_assert, 1),
+    "list index": (lambda x: [x, -x][x[0].astype("int32")], 0),
+    "format": (lambda x: f"{x[0]:.3f}", 0),
+    "shape of zeros": (lambda x: F.zeros((x[0].astype("int32"), 2)), 0),
+    "shape of reshape": (lambda x: F.reshape(x, (x[0].astype("int32"), -1)), 0),
+    "array": (lambda x: x + np.asarray(x), 0),
+}
+
+
+@pytest.mark.parametrize("how", ("trace", "symbolic", "compile"))
+@pytest.mark.parametrize("decision", DECISIONS)
+def test_decisions_by_values_are_refused_with_line_and_repair(decision, how):
+    f, offset = DECISIONS[decision]
+    line = f.__code__.co_firstlineno + offset
+    traced = trace(symbolic=how == "symbolic")(f)
+    if how == "trace":
+        traced(np.ones(2, "float32"))  # the first call is in dynamic mode, where there are values
+    with pytest.raises(TraceError, match=rf"trace_test.py:{line}: .*F\.where or F\.cond.*F\.while_loop"):
+        if how == "compile":
+            fer.compile({"f": (trace(symbolic=True)(f), [fer.Spec((2,), "float32")])})
+        else:
+            traced(np.ones(2, "float32"))
+
+
 def test_an_error_while_recording_leaves_everything_usable():
     p = fer.Parameter(np.ones(2, "float32"))
     gm = GradManager().attach([p])

@@ -27,8 +27,10 @@ OPTIMIZERS = [
     ("SGD", dict(lr=0.125, momentum=0.9, nesterov=True, weight_decay=0.25)),
     ("Adam", dict(lr=0.125)),
     ("Adam", dict(lr=0.125, betas=(0.8, 0.95), eps=1e-3, weight_decay=0.25)),
+    ("Adam", dict(lr=0.125, weight_decay=0.25, amsgrad=True)),
     ("AdamW", dict(lr=0.125)),
     ("AdamW", dict(lr=0.125, betas=(0.0, 0.95), weight_decay=0.25)),
+    ("AdamW", dict(lr=0.125, betas=(0.5, 0.5), weight_decay=0.25, amsgrad=True)),
     # Where torch adds eps outside the root and MegEngine inside, eps = 0 makes them one formula.
     ("Adagrad", dict(lr=0.125, eps=0.0)),
     ("Adagrad", dict(lr=0.125, eps=0.0, lr_decay=0.5, weight_decay=0.25)),
