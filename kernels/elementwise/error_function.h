@@ -35,16 +35,22 @@ FERRULE_INLINE V erf_f64(V x) {
   return copy_sign(y, x);
 }
 
-// |x| < 0.9277: x + x q(x^2). Else 1 - exp(|x| p(|x|)), p close to log(erfc(x)) / x up to 3.95, from where on the result is
-// 1. Both fitted for the least largest relative error (Lawson's iteration); 1.2 ULP.
+// erf of a magnitude below 0.9277: x + x q(x^2).
+template <typename V>
+FERRULE_INLINE V erf_near_zero(V magnitude) {
+  constexpr float kNear[] = {0x1.5d76dcp-14f, -0x1.aa6fbcp-11f, 0x1.54cd60p-8f, -0x1.b80f1ep-6f,
+                             0x1.ce2e10p-4f,  -0x1.812742p-2f,  0x1.06eba8p-3f};
+  return fused(polynomial(magnitude * magnitude, kNear), magnitude, magnitude);
+}
+
+// From 0.9277 on 1 - exp(|x| p(|x|)), p close to log(erfc(x)) / x up to 3.95, from where on the result is 1. p and q are
+// fitted for the least largest relative error (Lawson's iteration); 1.2 ULP.
 template <typename V>
 FERRULE_INLINE V erf_f32(V x) {
-  constexpr float kNear[] = {0x1.5d76dcp-14f,  -0x1.aa6fbcp-11f, 0x1.54cd60p-8f, -0x1.b80f1ep-6f,
-                             0x1.ce2e10p-4f, -0x1.812742p-2f,  0x1.06eba8p-3f};
   constexpr float kFar[] = {-0x1.82bf06p-17f, 0x1.55944ap-12f, -0x1.deffb4p-9f, 0x1.85bbfcp-6f,
                             -0x1.b3446ep-4f,  -0x1.453036p-1f, -0x1.20ef66p+0f};
   const V magnitude = absolute(x);
-  const V near = fused(polynomial(x * x, kNear), magnitude, magnitude);
+  const V near = erf_near_zero(magnitude);
   const V capped = select(magnitude > constant<V>(3.95f), constant<V>(3.95f), magnitude);
   const V far = constant<V>(1.0f) - exp(capped * polynomial(capped, kFar));
   return copy_sign(select(magnitude < constant<V>(0.9277f), near, far), x);
@@ -97,9 +103,9 @@ FERRULE_INLINE V erfc_f64(V x) {
   const V y = select(magnitude < constant<V>(0.5), one - erf_f64(x), select(x < V{}, two - tail, tail));
   return select(x == x, y, x);
 }
-// |x| < 1/2: 1 - erf(x). Else exp(-x^2) g(u) / (2 |x| + 1), u = (|x| - 4)/(|x| + 4), g fitted for 0.45 .. 10.2, from where
-// on the result is 0. What roundings lose is carried along as in erfc_f64, and the exponential is 2^24 times as large, so
-// that a denormal result is rounded once. 2.9 ULP.
+// |x| < 0.6: 1 - erf(x). Else exp(-x^2) g(u) / (2 |x| + 1), u = (|x| - 4)/(|x| + 4), g fitted for 0.45 .. 10.2, from where
+// on the result is 0. What roundings lose is carried along as in erfc_f64, so that both quotients may come from one
+// division; the power of two comes last, so that a denormal result is rounded once. 2.9 ULP.
 template <typename V>
 FERRULE_INLINE V erfc_f32(V x) {
   constexpr float kG[] = {0x1.5708d0p-8f, -0x1.107816p-6f, 0x1.2f0188p-5f, -0x1.0f526cp-4f,
@@ -110,15 +116,18 @@ FERRULE_INLINE V erfc_f32(V x) {
   const V square = capped * capped, square_low = fused(capped, capped, -square);
   const V sum = capped + four, sum_low = capped - (sum - four);
   const V n = capped - four, n_low = capped - (n + four);
-  const V u = n / sum, u_low = fused(-u, sum_low, fused(-u, sum, n) + n_low) / sum;
+  const V twice = capped + capped, d = twice + one, d_low = twice - (d - one);
+  const V both = one / (sum * d), by_sum = both * d, by_d = both * sum;
+  const V u = n * by_sum, u_low = fused(-u, sum_low, fused(-u, sum, n) + n_low) * by_sum;
   const V p = polynomial(u, kG);
   const V q = fused(u_low, p, fused(u, p, constant<V>(kG1)));
-  const V g = fused(u_low, q, fused(u, q, constant<V>(kG0)));
-  const V twice = capped + capped, d = twice + one, d_low = twice - (d - one);
-  const V quotient = g / d, quotient_low = fused(-quotient, d_low, fused(-quotient, d, g)) / d;
-  const V e = scaled_exponential<-24>(-square, -square_low);
-  const V tail = fused(e, quotient, e * quotient_low) * constant<V>(0x1p-24f);
-  return select(magnitude < constant<V>(0.5f), one - erf_f32(x), select(x < V{}, constant<V>(2.0f) - tail, tail));
+  const V g = fused(u, q, constant<V>(kG0)), g_low = fused(u_low, q, fused(u, q, constant<V>(kG0) - g));
+  const V quotient = g * by_d;
+  const V quotient_low = (fused(-quotient, d_low, fused(-quotient, d, g)) + g_low) * by_d;
+  const ReducedExponential<V> e = reduce_exponential(-square, -square_low);
+  const V tail = scale_by_power(quotient + fused(quotient, e.r, quotient_low), e.n);
+  const V near = one - copy_sign(erf_near_zero(magnitude), x);
+  return select(magnitude < constant<V>(0.6f), near, select(x < V{}, constant<V>(2.0f) - tail, tail));
 }
 
 template <typename V>

@@ -88,11 +88,17 @@ FERRULE_INLINE ReducedExponential<V> reduce_exponential(V x, V tail) {
   }
 }
 
-// (1 + r) * 2^n. Two factors, because 2^n alone may lie outside the normal numbers.
+// y * 2^n for y not far from 1. Two factors, because 2^n alone may lie outside the normal numbers.
+template <typename V>
+FERRULE_INLINE V scale_by_power(V y, BitsOf<V> n) {
+  const BitsOf<V> half = n >> 1;
+  return y * power_of_two<V>(half) * power_of_two<V>(n - half);
+}
+
+// (1 + r) * 2^n.
 template <typename V>
 FERRULE_INLINE V scale_exponential(V r, BitsOf<V> n) {
-  const BitsOf<V> half = n >> 1;
-  return (constant<V>(ScalarOf<V>(1)) + r) * power_of_two<V>(half) * power_of_two<V>(n - half);
+  return scale_by_power(constant<V>(ScalarOf<V>(1)) + r, n);
 }
 
 // exp(x + tail) / 2^DOWN, |tail| far below |x|. Overflow gives infinity; a denormal result is rounded once.

@@ -32,8 +32,8 @@ FERRULE_INLINE V asinh_f64(V x) {
   const V one = constant<V>(1.0), bound = constant<V>(kSquareAlone), magnitude = absolute(x);
   const auto far = magnitude > bound;
   const V a = select(far, bound, magnitude), square = a * a;
-  const V near = log1p_f64(a + square / (one + square_root(square + one)));
-  return copy_sign(select(far, log_f64(magnitude) + constant<V>(0x1.62e42fefa39efp-1), near), x);
+  const V near = log1p(a + square / (one + square_root(square + one)));
+  return copy_sign(select(far, log(magnitude) + constant<V>(0x1.62e42fefa39efp-1), near), x);
 }
 
 // log(x + sqrt(x^2 - 1)), t = x - 1
@@ -42,15 +42,15 @@ FERRULE_INLINE V acosh_f64(V x) {
   const V one = constant<V>(1.0), bound = constant<V>(kSquareAlone);
   const auto far = x > bound;
   const V a = select(far, bound, x), t = a - one;
-  const V near = log1p_f64(t + square_root(t * (a + one)));
-  const V y = select(far, log_f64(x) + constant<V>(0x1.62e42fefa39efp-1), near);
+  const V near = log1p(t + square_root(t * (a + one)));
+  const V y = select(far, log(x) + constant<V>(0x1.62e42fefa39efp-1), near);
   return select(x >= one, y, constant<V>(__builtin_nan("")));
 }
 
 template <typename V>
 FERRULE_INLINE V atanh_f64(V x) {
   const V magnitude = absolute(x);
-  const V y = log1p_f64((magnitude + magnitude) / (constant<V>(1.0) - magnitude));
+  const V y = log1p((magnitude + magnitude) / (constant<V>(1.0) - magnitude));
   return copy_sign(constant<V>(0.5) * y, x);
 }
 

@@ -30,10 +30,10 @@ FERRULE_INLINE TwoPart<V> log_two_part(V f, V n) {
   const V sz = s * z, sz_low = fused(s_low, z, fused(s, z_low, fused(s, z, -sz)));
   const V p = sz * w, p_low = fused(sz_low, w, fused(sz, w_low, fused(sz, w, -p)));
   // n ln 2 + 2 s + p, largest first
-  const V a = n * constant<V>(kLn2High), b = two * s;
+  const V a = n * constant<V>(LogTraits<double>::kHigh), b = two * s;
   const V h1 = a + b, l1 = (a - h1) + b;
   const V h2 = h1 + p, l2 = (h1 - h2) + p;
-  const V low = (l1 + l2) + fused(n, constant<V>(kLn2Low), fused(two, s_low, p_low));
+  const V low = (l1 + l2) + fused(n, constant<V>(LogTraits<double>::kLow), fused(two, s_low, p_low));
   const V high = h2 + low;
   return {high, (h2 - high) + low};
 }

@@ -12,7 +12,7 @@ FERRULE_INLINE V cbrt_f64(V x) {
   const V magnitude = absolute(x);
   const auto small = magnitude < constant<V>(LaneTraits<double>::kMin);
   const V a = select(small, magnitude * constant<V>(0x1p54), magnitude);
-  const V y = exp(log_f64(a) * constant<V>(1.0 / 3));
+  const V y = exp(log(a) * constant<V>(1.0 / 3));
   const V square = y * y, square_low = fused(y, y, -square);
   const V residual = fused(y, square, -a) + y * square_low;
   V root = y - residual / (constant<V>(3.0) * square);

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/fuse/Fuse.h"
+#include "passes/fuse/OpKinds.h"
 
 #include "ir/graph/ControlFlow.h"
 #include "ir/graph/Elementwise.h"
@@ -45,68 +46,6 @@ constexpr unsigned maxSiblingLeaves = 8;
 constexpr unsigned maxSiblingDistance = 16;
 /// A result of this many columns or fewer leaves most lanes of an epilogue idle.
 constexpr int64_t maxNarrowColumns = 4;
-
-LoweringKind getKind(Operation *op) { return cast<FerruleOpInterface>(op).getLoweringKind(); }
-
-bool isElementwise(Operation *op) { return getKind(op) == LoweringKind::Elementwise; }
-
-/// An index map that a reader of the result can apply while loading.
-bool isView(Operation *op) { return isa<TransposeOp, BroadcastToOp, SliceOp, ConcatOp>(op); }
-
-/// Whether neighbouring elements of the result lie apart in the operand.
-bool readsAcrossRows(Operation *op) {
-  auto transpose = dyn_cast<TransposeOp>(op);
-  return transpose && transpose.getPattern().back() + 1 != int64_t(transpose.getPattern().size());
-}
-
-/// A value that costs nothing to make wherever it is needed.
-bool isFree(Operation *op) {
-  if (auto constant = dyn_cast<ConstantOp>(op))
-    return isa<SplatElementsAttr>(constant.getValue());
-  return isa<DimOp, IotaOp>(op);
-}
-
-/// Elementwise ops that cost less than a load from memory.
-bool isCheap(Operation *op) {
-  return isa<AddOp, SubOp, MulOp, FmaOp, NegOp, AbsOp, MaximumOp, MinimumOp, ReluOp, WhereOp, CastOp, EqualOp,
-             NotEqualOp, LessOp, LessEqualOp, GreaterOp, GreaterEqualOp, LogicalAndOp, LogicalOrOp, LogicalXorOp,
-             LogicalNotOp>(op);
-}
-
-/// Stays outside dispatches.
-bool isOutside(Operation *op) {
-  if (auto constant = dyn_cast<ConstantOp>(op))
-    return !isa<SplatElementsAttr>(constant.getValue());
-  return isa<ReadOp, AssignOp, ReshapeOp, YieldOp, func::ReturnOp>(op) || isControlFlow(op);
-}
-
-/// Reads operands element by element, so producers can be computed while loading.
-bool loadsElements(Operation *op) {
-  LoweringKind kind = getKind(op);
-  return kind == LoweringKind::Elementwise || kind == LoweringKind::Reduction || kind == LoweringKind::Moments ||
-         kind == LoweringKind::ArgReduction || op->getName().getStringRef() == "ferrule.softmax" ||
-         op->getName().getStringRef() == "ferrule.log_softmax";
-}
-
-/// Stores its result element by element, so consumers can be computed before storing.
-bool storesElements(Operation *op) {
-  switch (getKind(op)) {
-  case LoweringKind::Elementwise:
-  case LoweringKind::Reduction:
-  case LoweringKind::Moments:
-  case LoweringKind::ArgReduction:
-  case LoweringKind::Contraction:
-  case LoweringKind::Convolution:
-  case LoweringKind::ConvolutionInputGradient:
-  case LoweringKind::ConvolutionWeightGradient:
-  case LoweringKind::Pooling:
-    return true;
-  case LoweringKind::Rows:
-    return loadsElements(op);
-  default:
-    return false;
-  }
-}
 
 struct Group {
   /// Members in program order; `resultDims` is the shape of what they store.

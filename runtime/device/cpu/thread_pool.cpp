@@ -133,6 +133,11 @@ void ThreadPool::parallel_for(uint32_t count, ParallelBody body, void* context) 
   Job job{body, context, {count - 1}};
   for (uint32_t i = 1; i < count; ++i) post(*workers_[i - 1], &job);
   body(context, 0);
+  for (uint32_t i = 1; i < count; ++i) {
+    if (!take(*workers_[i - 1], &job)) continue;
+    body(context, i);
+    job.pending.fetch_sub(1, std::memory_order_relaxed);
+  }
   const bool oversubscribed = count > cpu_count_;
   for (uint32_t spins = 1; job.pending.load(std::memory_order_acquire) != 0; ++spins)
     relax_or_yield(spins, oversubscribed);
@@ -144,6 +149,8 @@ void ThreadPool::post(Worker& worker, Job* job) {
   if (worker.asleep.load()) wake_up(worker);
 }
 
+bool ThreadPool::take(Worker& worker, Job* job) { return worker.job.compare_exchange_strong(job, nullptr); }
+
 void ThreadPool::wake_up(Worker& worker) {
   pthread_mutex_lock(&worker.mutex);
   pthread_cond_signal(&worker.wake);
@@ -153,23 +160,27 @@ void ThreadPool::wake_up(Worker& worker) {
 ThreadPool::Job* ThreadPool::wait_for_job(Worker& worker) {
   const ThreadPool& pool = *worker.pool;
   const bool oversubscribed = pool.cpu_count_ <= worker.index;
-  for (uint32_t spins = 1; spins < kSpins && pool.in_run_.load(std::memory_order_relaxed); ++spins) {
-    if (Job* job = worker.job.load(std::memory_order_acquire)) return job;
-    relax_or_yield(spins, oversubscribed);
+  while (true) {
+    for (uint32_t spins = 1; spins < kSpins && pool.in_run_.load(std::memory_order_relaxed); ++spins) {
+      if (Job* job = worker.job.load(std::memory_order_acquire)) return job;
+      relax_or_yield(spins, oversubscribed);
+    }
+    pthread_mutex_lock(&worker.mutex);
+    worker.asleep.store(true);
+    if (worker.job.load() == nullptr && !worker.stop.load()) pthread_cond_wait(&worker.wake, &worker.mutex);
+    worker.asleep.store(false);
+    Job* job = worker.job.load();
+    const bool stops = worker.stop.load();
+    pthread_mutex_unlock(&worker.mutex);
+    // Woken without a job: the caller has taken it back, and the run's next one will come soon.
+    if (job != nullptr || stops) return job;
   }
-  pthread_mutex_lock(&worker.mutex);
-  worker.asleep.store(true);
-  Job* job;
-  while ((job = worker.job.load()) == nullptr && !worker.stop.load()) pthread_cond_wait(&worker.wake, &worker.mutex);
-  worker.asleep.store(false);
-  pthread_mutex_unlock(&worker.mutex);
-  return job;
 }
 
 void* ThreadPool::worker_main(void* argument) {
   Worker& worker = *static_cast<Worker*>(argument);
   while (Job* job = wait_for_job(worker)) {
-    worker.job.store(nullptr);
+    if (!take(worker, job)) continue;
     job->body(job->context, worker.index);
     job->pending.fetch_sub(1, std::memory_order_release);
   }

@@ -32,7 +32,8 @@ class ThreadPool {
   void end_run();
 
   // Between begin_run and end_run: body(context, i) for i in [0, count), index 0 on the calling thread, the others on
-  // one worker each; returns when all have returned. `count` is at most the thread count that was acquired.
+  // one worker each, or on the calling thread too if that comes back first: a worker that sleeps takes longer to wake
+  // than many a kernel takes. Returns when all have returned. `count` is at most the thread count that was acquired.
   void parallel_for(uint32_t count, ParallelBody body, void* context);
 
   uint32_t worker_count() const { return worker_count_.load(std::memory_order_acquire); }
@@ -45,7 +46,8 @@ class ThreadPool {
     std::atomic<uint32_t> pending;
   };
 
-  // A mailbox on a cache line of its own: the caller stores a job, the worker takes it out, runs it, and reports.
+  // A mailbox on a cache line of its own: the caller stores a job, the worker takes it out, runs it, and reports; or the
+  // caller takes it back.
   struct alignas(64) Worker {
     std::atomic<Job*> job{nullptr};
     std::atomic<bool> asleep{false};
@@ -60,6 +62,8 @@ class ThreadPool {
   bool grow(uint32_t worker_count);
   void stop_workers();
   void post(Worker& worker, Job* job);
+  // Whether `job` was still in the mailbox; the one who took it out runs it.
+  static bool take(Worker& worker, Job* job);
   static void wake_up(Worker& worker);
   static void* worker_main(void* worker);
   static Job* wait_for_job(Worker& worker);

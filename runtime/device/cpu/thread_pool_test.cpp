@@ -39,6 +39,34 @@ TEST_CASE("every index runs exactly once, over many jobs and thread counts") {
   }
 }
 
+TEST_CASE("the caller does itself what a sleeping worker has not begun") {
+  ThreadPool* pool = ThreadPool::acquire(3);
+  REQUIRE(pool != nullptr);
+  struct Counts {
+    pthread_t caller;
+    std::atomic<uint32_t> hits[3] = {}, taken_back{0};
+  } counts;
+  counts.caller = pthread_self();
+  constexpr uint32_t kRuns = 300;
+  for (uint32_t run = 0; run < kRuns; ++run) {
+    usleep(100);  // Between runs nobody spins.
+    REQUIRE(pool->begin_run());
+    for (int job = 0; job < 2; ++job)
+      pool->parallel_for(
+          3,
+          [](void* context, uint32_t i) {
+            auto& c = *static_cast<Counts*>(context);
+            c.hits[i].fetch_add(1);
+            if (i != 0 && pthread_equal(pthread_self(), c.caller)) c.taken_back.fetch_add(1);
+          },
+          &counts);
+    pool->end_run();
+  }
+  for (auto& hit : counts.hits) CHECK(hit.load() == 2 * kRuns);
+  CHECK(counts.taken_back.load() > 0);
+  ThreadPool::release(pool);
+}
+
 TEST_CASE("sessions share one pool, and the last share ends its threads") {
   CHECK(process_thread_count() == 1);
   ThreadPool* first = ThreadPool::acquire(2);
