@@ -48,8 +48,9 @@ template <typename T> T unwrap(llvm::Expected<T> value) {
 DataType toDataType(py::handle dtype);
 py::dtype toNumPyType(DataType type);
 
-/// A concrete tensor with a copy of the elements.
-TensorRef toTensor(const py::array &array, SourceLocation location = {});
+/// A concrete tensor with a copy of the elements. `borrow` takes the elements themselves, which nobody may write then,
+/// where they can be read as they lie.
+TensorRef toTensor(const py::array &array, SourceLocation location = {}, bool borrow = false);
 
 /// A fresh array with the elements of a concrete tensor.
 py::array toArray(const Tensor &tensor);
