@@ -4,6 +4,7 @@
 
 #include "codegen/emit/EntryEmitter.h"
 #include "codegen/emit/KernelTable.h"
+#include "ir/graph/ElementBytes.h"
 #include "ir/graph/Layout.h"
 #include "ir/graph/ModuleDims.h"
 #include "ir/graph/PackPanels.h"
@@ -12,15 +13,15 @@
 #include "passes/Pipelines.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/xxhash.h"
 
 #include <chrono>
+#include <cstring>
 
 using namespace mlir;
 using namespace mlir::ferrule;
@@ -65,30 +66,32 @@ private:
   DenseMap<Pass *, std::chrono::steady_clock::time_point> starts;
 };
 
-/// The bytes of a dense constant, row-major; booleans take a byte each.
-FailureOr<std::vector<uint8_t>> getBytes(ElementsAttr elements) {
-  auto type = cast<RankedTensorType>(elements.getType());
-  size_t count = type.getNumElements();
-  std::vector<uint8_t> bytes;
-  if (auto resource = dyn_cast<DenseResourceElementsAttr>(elements)) {
-    ArrayRef<char> data = resource.getRawHandle().getBlob()->getData();
-    bytes.assign(data.begin(), data.end());
-    return bytes;
+/// The contents of a variable or constant, made of `source` when the artifact is written: packed if there is a layout.
+GeneratedBytes generateBytes(ElementBytes source, ArrayRef<int64_t> shape, size_t elementBytes,
+                             std::optional<PanelLayout> layout) {
+  auto hash = [](auto elements) {
+    llvm::XXH128_hash_t hash = llvm::xxh3_128bits(
+        {reinterpret_cast<const uint8_t *>(elements.data()), elements.size() * sizeof(elements.front())});
+    return std::array<uint64_t, 2>{hash.low64, hash.high64};
+  };
+  GeneratedBytes generated;
+  generated.identity = hash(source.bytes);
+  if (!layout) {
+    generated.size = source.bytes.size();
+    generated.write = [source](uint8_t *to) { std::memcpy(to, source.bytes.data(), source.bytes.size()); };
+    return generated;
   }
-  auto dense = dyn_cast<DenseElementsAttr>(elements);
-  if (!dense)
-    return failure();
-  if (type.getElementType().isInteger(1)) {
-    for (bool value : dense.getValues<bool>())
-      bytes.push_back(value);
-    return bytes;
-  }
-  ArrayRef<char> data = dense.getRawData();
-  size_t repeats = dense.isSplat() ? count : 1;
-  bytes.reserve(data.size() * repeats);
-  for (size_t i = 0; i < repeats; ++i)
-    bytes.insert(bytes.end(), data.begin(), data.end());
-  return bytes;
+  SmallVector<uint64_t> key(generated.identity.begin(), generated.identity.end());
+  key.append({elementBytes, uint64_t(layout->groups), layout->nAxes.size(), layout->kAxes.size()});
+  for (ArrayRef<int64_t> numbers : {ArrayRef<int64_t>(layout->nAxes), ArrayRef<int64_t>(layout->kAxes), shape})
+    key.append(numbers.begin(), numbers.end());
+  generated.identity = hash(ArrayRef<uint64_t>(key));
+  generated.size = llvm::product_of(layout->getPhysicalShape(shape)) * elementBytes;
+  generated.write = [source, shape = llvm::to_vector(shape), elementBytes, layout = *layout,
+                     size = generated.size](uint8_t *to) {
+    packPanels(layout, shape, elementBytes, source.bytes, {reinterpret_cast<char *>(to), size});
+  };
+  return generated;
 }
 
 class Compilation {
@@ -101,6 +104,7 @@ public:
 private:
   LogicalResult resolveTargets(std::string &error);
   LogicalResult runPasses();
+  FailureOr<ElementBytes> getInitialValue(VariableOp variable, size_t byteCount);
   LogicalResult emitVariables();
   LogicalResult emitConstants();
   LogicalResult emitEntries();
@@ -177,6 +181,24 @@ uint32_t Compilation::getLayout(Attribute attribute) {
   return it->second;
 }
 
+/// The elements that a variable begins with: those of the options, of the module, or zeros.
+FailureOr<ElementBytes> Compilation::getInitialValue(VariableOp variable, size_t byteCount) {
+  std::optional<ElementBytes> bytes;
+  auto given = options.initialValues.find(variable.getSymName().str());
+  if (given != options.initialValues.end()) {
+    bytes = ElementBytes{given->second, nullptr};
+  } else if (std::optional<ElementsAttr> value = variable.getValue()) {
+    bytes = getElementBytes(*value);
+  } else {
+    auto zeros = std::make_shared<std::vector<char>>(byteCount);
+    bytes = ElementBytes{*zeros, zeros};
+  }
+  if (!bytes || bytes->bytes.size() != byteCount)
+    return variable.emitError() << "the initial value of " << variable.getSymName() << " is not dense or has another "
+                                << "size than its type";
+  return *bytes;
+}
+
 LogicalResult Compilation::emitVariables() {
   for (VariableOp variable : module.getOps<VariableOp>()) {
     VariableDescription description;
@@ -190,23 +212,13 @@ LogicalResult Compilation::emitVariables() {
     description.role = variable.getRole().str();
     description.trainable = variable.getTrainable();
     description.layout = getLayout(variable.getLayoutAttr());
-    std::vector<uint8_t> logical(*getByteCount(type).getConstant(), 0);
-    if (std::optional<ElementsAttr> value = variable.getValue()) {
-      FailureOr<std::vector<uint8_t>> bytes = getBytes(*value);
-      if (failed(bytes) || bytes->size() != logical.size())
-        return variable.emitError() << "the initial value of " << description.name << " is not dense";
-      logical = std::move(*bytes);
-    }
-    if (description.layout == 0) {
-      description.initial_value = std::move(logical);
-    } else {
-      size_t elementBytes = description.dtype.bits / 8;
-      PanelLayout layout = *PanelLayout::fromAttribute(variable.getLayoutAttr());
-      std::vector<uint8_t> &panels = description.initial_value;
-      panels.resize(llvm::product_of(layout.getPhysicalShape(type.getShape())) * elementBytes);
-      packPanels(layout, type.getShape(), elementBytes, {reinterpret_cast<const char *>(logical.data()), logical.size()},
-                 {reinterpret_cast<char *>(panels.data()), panels.size()});
-    }
+    size_t byteCount = *getByteCount(type).getConstant();
+    FailureOr<ElementBytes> value = getInitialValue(variable, byteCount);
+    if (failed(value))
+      return failure();
+    std::optional<PanelLayout> layout =
+        description.layout == 0 ? std::nullopt : PanelLayout::fromAttribute(variable.getLayoutAttr());
+    description.generated_value = generateBytes(*value, type.getShape(), description.dtype.bits / 8, layout);
     numbers.variables[variable.getSymName()] = program.variables.size();
     program.variables.push_back(std::move(description));
   }
@@ -215,11 +227,11 @@ LogicalResult Compilation::emitVariables() {
 
 LogicalResult Compilation::emitConstants() {
   for (auto constant : module.getOps<plan::ConstantOp>()) {
-    FailureOr<std::vector<uint8_t>> bytes = getBytes(constant.getValue());
-    if (failed(bytes))
+    std::optional<ElementBytes> bytes = getElementBytes(constant.getValue());
+    if (!bytes)
       return constant.emitError() << "the constant " << constant.getSymName() << " is not dense";
     numbers.constants[constant.getSymName()] = program.constants.size();
-    program.constants.push_back({std::move(*bytes)});
+    program.constants.push_back({{}, generateBytes(*bytes, {}, 1, std::nullopt)});
   }
   return success();
 }

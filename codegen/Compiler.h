@@ -19,6 +19,9 @@ struct CompileOptions {
   std::vector<std::string> disabledPasses;
   /// Sizes at which to plan memory for dims that have no max.
   std::map<std::string, int64_t> planAt;
+  /// Row-major bytes with which variables begin (a byte for each boolean), by name, in place of values in the module. An
+  /// attribute would be hashed and kept by the context for ever.
+  std::map<std::string, ArrayRef<char>> initialValues;
   /// Targets compiled at the same time.
   int threads = 2;
   /// If given, receives the seconds of each phase ("passes", "plan", "kernels", "code") and of each pass in the first
@@ -28,7 +31,8 @@ struct CompileOptions {
 };
 
 /// Compiles a module of the graph dialect (variables and entries, gradients allowed) into a program. The module is
-/// consumed: it is left in the form that the last pass made. On failure `error` holds the first error with its location
+/// consumed: it is left in the form that the last pass made, and the program's contents refer to it and to the initial
+/// values until they are written. On failure `error` holds the first error with its location
 /// in the user's program, and notes.
 FailureOr<::ferrule::serialize::ProgramDescription> compileModule(ModuleOp module, const CompileOptions &options,
                                                                   std::string &error);

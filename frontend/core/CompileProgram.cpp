@@ -6,6 +6,8 @@
 #include "frontend/core/Error.h"
 #include "serialize/writer/writer.h"
 
+#include "llvm/Support/xxhash.h"
+
 #include <chrono>
 #include <map>
 
@@ -26,12 +28,16 @@ private:
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
-llvm::Expected<serialize::ProgramDescription> describeProgram(mlir::ModuleOp module, const CompileSettings &settings,
+using InitialValues = std::map<std::string, llvm::ArrayRef<char>>;
+
+llvm::Expected<serialize::ProgramDescription> describeProgram(mlir::ModuleOp module, InitialValues initialValues,
+                                                              const CompileSettings &settings,
                                                               std::map<std::string, double> *phaseSeconds) {
   mlir::ferrule::CompileOptions options;
   options.targets = settings.targets;
   options.disabledPasses = settings.disabledPasses;
   options.planAt = settings.planAt;
+  options.initialValues = std::move(initialValues);
   options.threads = settings.threads;
   options.phaseSeconds = phaseSeconds;
   std::string error;
@@ -41,12 +47,28 @@ llvm::Expected<serialize::ProgramDescription> describeProgram(mlir::ModuleOp mod
   return makeError(ErrorKind::Unsupported, error);
 }
 
-llvm::Expected<std::vector<uint8_t>> write(const serialize::ProgramDescription &program) {
-  std::string error;
-  std::vector<uint8_t> bytes = serialize::write_program(program, &error);
-  if (bytes.empty())
-    return makeError(ErrorKind::Artifact, error);
-  return bytes;
+InitialValues getInitialValues(const MergedProgram &program) {
+  InitialValues values;
+  for (const auto &[name, value] : program.initialValues)
+    values[name] = {static_cast<const char *>(value->getBuffer()->data()), value->getBuffer()->size()};
+  return values;
+}
+
+/// All that an artifact is made from besides its module.
+std::string describeContents(const InitialValues &values, const CompileSettings &settings) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  for (const std::string &target : settings.targets)
+    os << "target " << target << '\n';
+  for (const std::string &pass : settings.disabledPasses)
+    os << "without " << pass << '\n';
+  for (const auto &[dim, size] : settings.planAt)
+    os << "plan " << dim << " at " << size << '\n';
+  for (const auto &[name, bytes] : values) {
+    llvm::XXH128_hash_t hash = llvm::xxh3_128bits({reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()});
+    os << name << " = " << hash.low64 << ' ' << hash.high64 << '\n';
+  }
+  return text;
 }
 
 } // namespace
@@ -56,31 +78,55 @@ llvm::Expected<CompiledArtifact> compileProgram(Frontend &frontend, const NamedE
   CompiledArtifact artifact;
   Stopwatch watch;
   auto record = [&](const char *phase) { artifact.secondsByPhase.emplace_back(phase, watch.lap()); };
-  auto module = frontend.buildProgram(entries, variables);
-  if (!module)
-    return module.takeError();
+  llvm::Expected<MergedProgram> merged = frontend.buildProgram(entries, variables);
+  if (!merged)
+    return merged.takeError();
+  InitialValues values = getInitialValues(*merged);
   record("merge");
+
+  ProgramStore *store = frontend.getCache().getStore();
+  std::string storedName = settings.storedName;
+  if (store) {
+    if (storedName.empty())
+      storedName = store->getName(*merged->module, describeContents(values, settings));
+    if (std::optional<std::string> path = settings.useStored ? store->findPath(storedName) : std::nullopt)
+      artifact.storedPath = *path;
+    record("find");
+    if (!artifact.storedPath.empty())
+      return artifact;
+  }
+
   std::map<std::string, double> phases;
-  llvm::Expected<serialize::ProgramDescription> program = describeProgram(**module, settings, &phases);
+  llvm::Expected<serialize::ProgramDescription> program = describeProgram(*merged->module, std::move(values), settings, &phases);
   if (!program)
     return program.takeError();
   watch.lap();
   artifact.secondsByPhase.insert(artifact.secondsByPhase.end(), phases.begin(), phases.end());
-  llvm::Expected<std::vector<uint8_t>> bytes = write(*program);
-  if (!bytes)
-    return bytes.takeError();
+  artifact.file = std::make_unique<ArtifactFile>();
+  auto allocate = [&](uint64_t byteSize) { return artifact.file->create(byteSize); };
+  std::string error;
+  if (!serialize::write_program(*program, allocate, &error))
+    return makeError(ErrorKind::Artifact, error);
+  artifact.file->finish();
   record("write");
-  artifact.bytes = std::move(*bytes);
+  if (store) {
+    store->keep(storedName, *artifact.file);
+    record("keep");
+  }
   return artifact;
 }
 
 std::string getCompilerName() { return mlir::ferrule::getCompilerName(); }
 
 llvm::Expected<std::vector<uint8_t>> compileModuleToArtifact(mlir::ModuleOp module, const CompileSettings &settings) {
-  llvm::Expected<serialize::ProgramDescription> program = describeProgram(module, settings, /*phaseSeconds=*/nullptr);
+  llvm::Expected<serialize::ProgramDescription> program = describeProgram(module, {}, settings, /*phaseSeconds=*/nullptr);
   if (!program)
     return program.takeError();
-  return write(*program);
+  std::string error;
+  std::vector<uint8_t> bytes = serialize::write_program(*program, &error);
+  if (bytes.empty())
+    return makeError(ErrorKind::Artifact, error);
+  return bytes;
 }
 
 } // namespace ferrule::frontend

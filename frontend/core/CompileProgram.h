@@ -12,16 +12,25 @@ struct CompileSettings {
   /// Sizes at which to plan memory for dims that have no max.
   std::map<std::string, int64_t> planAt;
   unsigned threads = 2;
+  /// Whether an earlier process's artifact, found in the frontend's store, will do.
+  bool useStored = true;
+  /// The artifact's name in that store; without one it is made of all that the
+  /// artifact is made of.
+  std::string storedName;
 };
 
 struct CompiledArtifact {
-  std::vector<uint8_t> bytes;
-  /// Wall time in seconds: merge, the compiler's own phases, write.
+  /// Where the store keeps it; empty when it was made now.
+  std::string storedPath;
+  /// Else the artifact.
+  std::unique_ptr<ArtifactFile> file;
+  /// Wall time in seconds: merge, find, the compiler's own phases, write, keep.
   std::vector<std::pair<std::string, double>> secondsByPhase;
 };
 
-/// Merges `entries`, compiles them for all targets and writes the artifact. The
-/// variables' present values become the initial ones.
+/// Merges `entries`, compiles them for all targets and writes the artifact,
+/// unless the store has it. The variables' present values become the initial
+/// ones.
 llvm::Expected<CompiledArtifact> compileProgram(Frontend &frontend, const NamedEntries &entries,
                                                 const NamedVariables &variables, const CompileSettings &settings);
 

@@ -174,8 +174,7 @@ llvm::Expected<std::vector<TensorRef>> Frontend::callEntry(Entry &entry, llvm::A
   return runEntry(entry, inputs, cache, location);
 }
 
-llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> Frontend::buildProgram(const NamedEntries &entries,
-                                                                         const NamedVariables &variables) {
+llvm::Expected<MergedProgram> Frontend::buildProgram(const NamedEntries &entries, const NamedVariables &variables) {
   for (const auto &[name, entry] : entries)
     for (const EntryVariable &use : entry->getVariables())
       if (llvm::Error error = materialize(use.variable->getValue(), "a variable", {}))

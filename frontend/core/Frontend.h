@@ -78,8 +78,7 @@ public:
                                                    const SourceLocation &location);
 
   /// One module of all `entries`, with the current values of their variables.
-  llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> buildProgram(const NamedEntries &entries,
-                                                                 const NamedVariables &variables);
+  llvm::Expected<MergedProgram> buildProgram(const NamedEntries &entries, const NamedVariables &variables);
 
 private:
   OpStream &getStream();

@@ -78,7 +78,6 @@ void createVariable(const ProgramVariable &entry, const VariableTable &variables
   mlir::OperationState state(builder.getUnknownLoc(), "ferrule.variable");
   state.addAttribute("sym_name", builder.getStringAttr(entry.name));
   state.addAttribute("type", mlir::TypeAttr::get(toTensorType(variable.getType(), variable.getShape(), context)));
-  state.addAttribute("value", toElements(*variable.getValue(), context));
   state.addAttribute("role", builder.getStringAttr(variable.getRole()));
   state.addAttribute("trainable", builder.getBoolAttr(variable.isTrainable()));
   if (!entry.aliases.empty())
@@ -140,8 +139,8 @@ llvm::Error mergeConstraints(const NamedEntries &entries, DimConstraints &merged
 
 } // namespace
 
-llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> mergeEntries(const NamedEntries &entries, const NamedVariables &names,
-                                                               mlir::MLIRContext *context) {
+llvm::Expected<MergedProgram> mergeEntries(const NamedEntries &entries, const NamedVariables &names,
+                                           mlir::MLIRContext *context) {
   llvm::Expected<VariableTable> variables = nameVariables(entries, names);
   if (!variables)
     return variables.takeError();
@@ -153,14 +152,17 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> mergeEntries(const NamedEntrie
     return error;
 
   mlir::OpBuilder builder(context);
-  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(builder.getUnknownLoc());
-  builder.setInsertionPointToEnd(module->getBody());
-  for (const auto &entry : *variables)
+  MergedProgram program;
+  program.module = mlir::ModuleOp::create(builder.getUnknownLoc());
+  builder.setInsertionPointToEnd(program.module->getBody());
+  for (const auto &entry : *variables) {
     createVariable(entry.second, *variables, builder);
+    program.initialValues.emplace_back(entry.second.name, entry.second.variable->getValue());
+  }
   for (const auto &[name, entry] : entries)
     copyFunction(name, *entry, *variables, builder);
-  setDimAttributes(*module, constraints, usedDims);
-  return module;
+  setDimAttributes(*program.module, constraints, usedDims);
+  return program;
 }
 
 } // namespace ferrule::frontend

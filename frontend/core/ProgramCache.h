@@ -60,6 +60,7 @@ public:
 
   /// Where programs outlive the process; null for nowhere.
   void setStore(std::unique_ptr<ProgramStore> newStore) { store = std::move(newStore); }
+  ProgramStore *getStore() const { return store.get(); }
 
 private:
   using ProgramRef = std::shared_ptr<CompiledProgram>;

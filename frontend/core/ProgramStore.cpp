@@ -32,20 +32,40 @@ bool namesLines(mlir::ModuleOp module) {
       .wasInterrupted();
 }
 
-} // namespace
-
-std::string ProgramStore::getName(mlir::ModuleOp module) const {
+std::string makeName(llvm::StringRef version, llvm::StringRef contents, mlir::ModuleOp module, bool withLines) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << version << '\n';
-  module.print(os, mlir::OpPrintingFlags().enableDebugInfo(namesLines(module)));
+  os << version << '\n' << contents << '\n';
+  module.print(os, mlir::OpPrintingFlags().enableDebugInfo(withLines));
   auto hash = llvm::SHA256::hash(llvm::arrayRefFromStringRef(text));
   return llvm::toHex(hash, /*LowerCase=*/true);
 }
 
-std::optional<std::vector<uint8_t>> ProgramStore::find(llvm::StringRef name) const {
+} // namespace
+
+std::string ProgramStore::getName(mlir::ModuleOp module) const {
+  return makeName(version, /*contents=*/"", module, namesLines(module));
+}
+
+std::string ProgramStore::getName(mlir::ModuleOp module, llvm::StringRef contents) const {
+  return makeName(version, contents, module, /*withLines=*/true);
+}
+
+std::string ProgramStore::getPath(llvm::StringRef name) const {
   llvm::SmallString<128> path(folder);
   llvm::sys::path::append(path, name + extension);
+  return std::string(path);
+}
+
+std::optional<std::string> ProgramStore::findPath(llvm::StringRef name) const {
+  std::string path = getPath(name);
+  if (!fs::is_regular_file(path))
+    return std::nullopt;
+  return path;
+}
+
+std::optional<std::vector<uint8_t>> ProgramStore::find(llvm::StringRef name) const {
+  std::string path = getPath(name);
   int file = -1;
   if (fs::openFileForReadWrite(path, file, fs::CD_OpenExisting, fs::OF_None))
     return std::nullopt;
@@ -62,26 +82,39 @@ std::optional<std::vector<uint8_t>> ProgramStore::find(llvm::StringRef name) con
 }
 
 void ProgramStore::keep(llvm::StringRef name, llvm::ArrayRef<uint8_t> artifact) {
+  keep(name, artifact.size(), [&](int file) {
+    llvm::raw_fd_ostream os(file, /*shouldClose=*/false);
+    os.write(reinterpret_cast<const char *>(artifact.data()), artifact.size());
+    os.flush();
+    bool isComplete = !os.has_error();
+    os.clear_error();
+    return isComplete;
+  });
+}
+
+void ProgramStore::keep(llvm::StringRef name, const ArtifactFile &artifact) {
+  keep(name, artifact.size(), [&](int file) { return artifact.copyTo(file); });
+}
+
+void ProgramStore::keep(llvm::StringRef name, uint64_t byteSize, llvm::function_ref<bool(int file)> write) {
+  if (byteSize > maxBytes / 2)
+    return;
   // The folder holds machine code that this user runs: nobody else may write it.
   if (fs::create_directories(folder, /*IgnoreExisting=*/true, fs::owner_all))
     return;
-  llvm::SmallString<128> path(folder);
-  llvm::sys::path::append(path, name + extension);
+  std::string path = getPath(name);
   // Not fs::TempFile, which takes the process's signal handlers.
   llvm::SmallString<128> temporary;
   int file = -1;
   if (fs::createUniqueFile(path + ".%%%%%%%%.tmp", file, temporary, fs::OF_None, fs::owner_read | fs::owner_write))
     return;
-  llvm::raw_fd_ostream os(file, /*shouldClose=*/true);
-  os.write(reinterpret_cast<const char *>(artifact.data()), artifact.size());
-  os.close();
-  bool isComplete = !os.has_error();
-  os.clear_error();
+  bool isComplete = write(file);
+  isComplete = !fs::closeFile(file) && isComplete;
   if (!isComplete || fs::rename(temporary, path)) {
     (void)fs::remove(temporary);
     return;
   }
-  bytesSinceSweep = llvm::SaturatingAdd<uint64_t>(bytesSinceSweep, artifact.size());
+  bytesSinceSweep = llvm::SaturatingAdd<uint64_t>(bytesSinceSweep, byteSize);
   if (bytesSinceSweep < maxBytes / 8)
     return;
   removeOldest();

@@ -355,9 +355,19 @@ class Parameter(Tensor):
             array = array.astype(dtypes.to_numpy(dtypes.canonical(dtype)))
         if not dtypes.is_float(dtypes.canonical(array.dtype)):
             raise DtypeError(f"a Parameter holds floating-point values, not {array.dtype}")
+        self._hold(array, name)
+
+    @classmethod
+    def _over(cls, array):
+        """A Parameter that begins with an array itself, not a copy: one of floats that nobody will write."""
+        parameter = cls.__new__(cls)
+        parameter._hold(array, None, borrow=True)
+        return parameter
+
+    def _hold(self, array, name, borrow=False):
         self._value = None
         self._view = None
-        self._variable = _compiler.Variable(array, name="", role="parameter", trainable=True)
+        self._variable = _compiler.Variable(array, name="", role="parameter", trainable=True, borrow=borrow)
         self._grad = None
         self._gradient_slot = None
         self._name = name

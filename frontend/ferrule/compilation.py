@@ -3,7 +3,7 @@
 import inspect
 import types
 
-from . import _compiler
+from . import _compiler, program_cache
 from ._tensor import Tensor
 from .dims import Spec
 from .errors import FerruleError, UnsupportedError
@@ -217,8 +217,9 @@ def compile(  # noqa: A001  (the API's name)
 
     Returns:
         A Program; its ``report`` is ``{name: seconds}`` of wall time by phase (``merge``, ``passes``, ``plan``,
-        ``kernels``, ``code``, ``write``), by pass (``passes.layout``, ...) and by step of making code (``code.emit``,
-        ...; summed over threads).
+        ``kernels``, ``code``, ``write``, ``keep``), by pass (``passes.layout``, ...) and by step of making code (``code.emit``,
+        ...; summed over threads). A program that an earlier process made of the same functions, values and options is
+        opened where `program_cache` keeps it; the report is then ``merge`` and ``find``.
 
     Raises:
         TraceError, ShapeError, DtypeError, GradientError: at the user's line.
@@ -241,10 +242,15 @@ def compile(  # noqa: A001  (the API's name)
     return _compile(wanted, modules, targets, plan_at, disable_passes)
 
 
-def compile_function(name, function, specs, output_names, **options):
-    """The Program of one traced function, whose outputs get names; ``options`` are those of `compile`."""
+def compile_function(name, function, specs, output_names, stored_name="", **options):
+    """The Program of one traced function, whose outputs get names.
+
+    Args:
+        stored_name: under which the caller has looked for the program in `program_cache` and will do so again.
+        options: those of `compile`.
+    """
     _check_options("compile", options)
-    return _compile([_Entry(name, function, specs, output_names)], **options)
+    return _compile([_Entry(name, function, specs, output_names)], stored_name=stored_name, **options)
 
 
 def compile_call(function, signature, call, input_names, output_names, options):
@@ -261,17 +267,28 @@ def _check_options(what, options):
             raise UnsupportedError(f"{what}: the option {option!r}; allowed: {', '.join(known)}")
 
 
-def _compile(wanted, modules=None, targets=("host",), plan_at=None, disable_passes=()):
+def _compile(wanted, modules=None, targets=("host",), plan_at=None, disable_passes=(), stored_name=""):
     recorded = [entry.record() for entry in wanted]
     variables = _name_variables(_collect_names(modules, wanted, recorded), recorded)
-    artifact, report = _compiler.compile(
-        {entry.name: each.entry for entry, each in zip(wanted, recorded)},
-        variables,
-        targets=[targets] if isinstance(targets, str) else list(targets),
-        disabled_passes=list(disable_passes),
-        plan_at=_plan_sizes(plan_at),
-    )
-    return Program(artifact, report=report)
+
+    def make(use_stored):
+        return _compiler.compile(
+            {entry.name: each.entry for entry, each in zip(wanted, recorded)},
+            variables,
+            targets=[targets] if isinstance(targets, str) else list(targets),
+            disabled_passes=list(disable_passes),
+            plan_at=_plan_sizes(plan_at),
+            use_stored=use_stored,
+            stored_name=stored_name,
+        )
+
+    artifact, report = make(use_stored=not stored_name)
+    if isinstance(artifact, str):
+        stored = program_cache.open_program(artifact, report)
+        if stored is not None:
+            return stored
+        artifact, report = make(use_stored=False)
+    return Program(open(artifact, "rb"), report=report)  # noqa: SIM115  (the Program's)
 
 
 def optional_passes():

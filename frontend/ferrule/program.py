@@ -1,7 +1,9 @@
 """`Program` and `Session`: an artifact, and the state and memory it runs in. Needs the runtime only, no compiler."""
 
+import io
 import json
 import os
+import shutil
 import tempfile
 
 import numpy as np
@@ -25,18 +27,33 @@ def load(path, verify="structure", expected_sha256=None):
     return Program(os.fspath(path), verify=verify, expected_sha256=expected_sha256)
 
 
+def _open(path):
+    """The file, or None where the runtime says better why it cannot be had."""
+    try:
+        return open(path, "rb")  # noqa: SIM115  (as long as the Program)
+    except OSError:
+        return None
+
+
 class Program:
     """An artifact: entries, the variables that they share, code for one or more targets.
 
     Args:
-        source: a path, or the artifact's bytes.
+        source: a path, the artifact's bytes, or a file of its own that is open for reading.
         verify, expected_sha256: see `load`.
         report: what the compiler says about making it.
     """
 
     def __init__(self, source, verify="structure", expected_sha256=None, report=None):
-        self._bytes = source if isinstance(source, bytes) else None
-        self._path = None if isinstance(source, bytes) else source
+        self._bytes, self._file = None, None
+        if isinstance(source, bytes):
+            self._bytes = source
+        elif isinstance(source, io.IOBase):
+            self._file = source
+            source = f"/proc/self/fd/{source.fileno()}"
+        else:
+            # Held open: `save` writes what was opened, whatever became of the path.
+            self._file = _open(source)
         self._program = _runtime.Program(source, verify=verify, expected_sha256=expected_sha256)
         self._entries = {entry["name"]: entry for entry in self._program.entries()}
         self.report = report or {}
@@ -96,10 +113,10 @@ class Program:
         return self._program.variables()
 
     def _artifact(self):
-        if self._bytes is not None:
+        if self._file is None:
             return self._bytes
-        with open(self._path, "rb") as file:
-            return file.read()
+        self._file.seek(0)
+        return self._file.read()
 
     def slice(self, targets=None, entries=None, debug=True):
         """A smaller program, verified.
@@ -119,14 +136,21 @@ class Program:
                 raise ValueError(f"{what} must be a list of at least one name, or None for all, not {names!r}")
         return Program(_runtime.slice_artifact(self._artifact(), list(targets or ()), list(entries or ()), debug), verify="all")
 
+    def write(self, file):
+        """Writes the artifact to a binary file that is open."""
+        if self._file is None:
+            file.write(self._bytes)
+        else:
+            self._file.seek(0)
+            shutil.copyfileobj(self._file, file, 1 << 20)
+
     def save(self, path):
         """Writes the artifact; the file is complete or not there."""
-        data = self._artifact()
         path = os.fspath(path)
         handle, partial = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=os.path.basename(path) + ".")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(data)
+                self.write(file)
                 file.flush()
                 os.fsync(file.fileno())
             os.chmod(partial, 0o644)

@@ -1,13 +1,19 @@
-"""What dynamic mode and `jit.trace` have compiled is kept: in memory up to a limit, and in files for the next process.
+"""What was compiled is kept: that of dynamic mode and `jit.trace` in memory up to a limit, and all in files for the next
+process, which `compile` and `onnx.compile` then only open.
 
-A file is named after a hash of the program, the compiler and the CPU level, so that it never has to be removed by hand;
-a damaged one is written anew. No result depends on it. The environment variable ``FERRULE_PROGRAM_CACHE`` holds another
+A file is named after a hash of the program with its values, the compiler and the CPU level, so that it never has to be
+removed by hand; a damaged one is written anew. No result depends on it. The environment variable ``FERRULE_PROGRAM_CACHE`` holds another
 folder, or ``off``; without it the files stand in ``$XDG_CACHE_HOME/ferrule/programs`` (``~/.cache/ferrule/programs``).
 """
 
+import hashlib
 import os
+import pathlib
+import time
 
 from . import _compiler
+from .errors import ArtifactError
+from .program import Program
 
 __all__ = ["configure", "folder", "statistics"]
 
@@ -63,10 +69,42 @@ def _default_folder():
     return os.path.join(base, "ferrule", "programs")
 
 
+def open_program(path, report=None):
+    """The Program of a file in the folder, or None for one that is damaged or gone."""
+    try:
+        # What was written before the machine started may have been lost with the power: its weights are read once.
+        started = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
+        verify = "structure" if os.stat(path).st_mtime > started else "all"
+        program = Program(path, verify=verify, report=report)
+        os.utime(path)  # what was used last stays longest
+    except (ArtifactError, OSError):
+        return None
+    return program
+
+
+def name_of(*facts):
+    """The name of a program that is made from these facts, which have a ``repr``, and from this package's Python code."""
+    text = repr((_compiler_build(), _package_build(), facts))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def find(name):
+    """The Program of that name, or None."""
+    path = _compiler.find_program(name)
+    return None if path is None else open_program(path)
+
+
 def _compiler_build():
     """Tells one build of the compiler from another."""
     status = os.stat(_compiler.__file__)
     return f"{status.st_size}.{status.st_mtime_ns}, "
+
+
+def _package_build():
+    """Tells one state of the package's Python code from another."""
+    folder = pathlib.Path(__file__).parent
+    files = [(path, path.stat()) for path in sorted(folder.rglob("*.py"))]
+    return [(str(path.relative_to(folder)), status.st_size, status.st_mtime_ns) for path, status in files]
 
 
 configure()

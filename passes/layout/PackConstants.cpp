@@ -1,5 +1,6 @@
 #include "passes/layout/Layout.h"
 
+#include "ir/graph/ElementBytes.h"
 #include "ir/graph/Layout.h"
 #include "ir/graph/PackPanels.h"
 #include "ir/graph/Shape.h"
@@ -10,14 +11,6 @@
 
 using namespace mlir;
 using namespace mlir::ferrule;
-
-/// The elements, unless they are all one value.
-static std::optional<ArrayRef<char>> getRawBytes(ElementsAttr value) {
-  if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
-    return resource.getRawHandle().getBlob()->getData();
-  auto dense = dyn_cast<DenseElementsAttr>(value);
-  return dense && !dense.isSplat() ? std::optional(dense.getRawData()) : std::nullopt;
-}
 
 /// `constant` as the kernels read it, unpacked again. The panels are a resource: the context would keep a dense attribute
 /// of that size for ever.

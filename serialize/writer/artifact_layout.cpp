@@ -13,20 +13,30 @@ uint64_t align_up(uint64_t value, uint64_t alignment) { return (value + alignmen
 
 }  // namespace
 
-std::vector<uint8_t> frame_artifact(const std::vector<Segment>& segments) {
+bool frame_artifact(const std::vector<Segment>& segments, const AllocateArtifact& allocate) {
   const uint64_t header_size = artifact_header_size(segments.size());
   std::vector<uint64_t> offsets;
-  std::vector<SegmentEntry> directory;
   uint64_t end = header_size;
   for (const Segment& segment : segments) {
     offsets.push_back(align_up(end, segment.alignment));
-    end = offsets.back() + segment.bytes.size();
+    end = offsets.back() + segment.size;
+  }
+  uint8_t* artifact = allocate(end);
+  if (artifact == nullptr) return false;
+
+  std::vector<SegmentEntry> directory;
+  uint64_t written = header_size;
+  for (size_t i = 0; i < segments.size(); ++i) {
+    const Segment& segment = segments[i];
+    std::memset(artifact + written, 0, offsets[i] - written);
+    segment.write(artifact + offsets[i]);
+    written = offsets[i] + segment.size;
     SegmentEntry entry = {};
     entry.kind = static_cast<uint32_t>(segment.kind);
     std::memcpy(entry.name, segment.name.data(), std::min(segment.name.size(), sizeof entry.name - 1));
-    entry.size = segment.bytes.size();
+    entry.size = segment.size;
     entry.alignment = segment.alignment;
-    sha256(segment.bytes.data(), segment.bytes.size(), entry.sha256);
+    sha256(artifact + offsets[i], segment.size, entry.sha256);
     directory.push_back(entry);
   }
   ArtifactHeader header = {};
@@ -39,18 +49,14 @@ std::vector<uint8_t> frame_artifact(const std::vector<Segment>& segments) {
   std::memcpy(header.schema_hash, kSchemaHash, sizeof header.schema_hash);
   sha256(directory.data(), directory.size() * sizeof(SegmentEntry), header.root_hash);
 
-  std::vector<uint8_t> artifact(end, 0);
-  uint8_t* at = artifact.data();
+  uint8_t* at = artifact;
+  std::memset(at, 0, header_size);
   std::memcpy(at, &header, sizeof header);
   at += sizeof header;
   std::memcpy(at, offsets.data(), offsets.size() * sizeof(uint64_t));
   at += offsets.size() * sizeof(uint64_t);
   std::memcpy(at, directory.data(), directory.size() * sizeof(SegmentEntry));
-  for (size_t i = 0; i < segments.size(); ++i) {
-    const std::vector<uint8_t>& bytes = segments[i].bytes;
-    if (!bytes.empty()) std::memcpy(artifact.data() + offsets[i], bytes.data(), bytes.size());
-  }
-  return artifact;
+  return true;
 }
 
 bool reseal_artifact(std::vector<uint8_t>& artifact) {

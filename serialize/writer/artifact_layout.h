@@ -3,6 +3,7 @@
 #define FERRULE_SERIALIZE_WRITER_ARTIFACT_LAYOUT_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,17 @@ struct Segment {
   SegmentKind kind;
   std::string name;  // at most 31 bytes
   uint64_t alignment;
-  std::vector<uint8_t> bytes;
+  uint64_t size;
+  // Writes `size` bytes to memory of unknown contents.
+  std::function<void(uint8_t*)> write;
 };
 
-// Segments keep their order. At most kMaximumSegments of them; the caller has checked names and alignments.
-std::vector<uint8_t> frame_artifact(const std::vector<Segment>& segments);
+// Memory for the `byte_size` bytes of an artifact, or null.
+using AllocateArtifact = std::function<uint8_t*(uint64_t byte_size)>;
+
+// Segments keep their order. At most kMaximumSegments of them; the caller has checked names and alignments. False if
+// `allocate` gives no memory.
+bool frame_artifact(const std::vector<Segment>& segments, const AllocateArtifact& allocate);
 
 // Recomputes every hash of an artifact whose bytes were edited, as far as its header and directory still make sense;
 // for tests that must get past the hashes. Returns false when nothing could be resealed.

@@ -3,7 +3,9 @@
 #ifndef FERRULE_SERIALIZE_WRITER_PROGRAM_DESCRIPTION_H_
 #define FERRULE_SERIALIZE_WRITER_PROGRAM_DESCRIPTION_H_
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -59,6 +61,16 @@ struct LayoutDescription {
   uint32_t groups = 1, panel = 16;
 };
 
+// Bytes of the weights segment that are made where they will lie in the file, so that a program of hundreds of megabytes
+// is never held twice.
+struct GeneratedBytes {
+  uint64_t size = 0;
+  // Equal for equal contents and, as far as 128 bits of hash can tell, only for these: they are stored once.
+  std::array<uint64_t, 2> identity = {};
+  // Writes `size` bytes to memory of unknown contents.
+  std::function<void(uint8_t*)> write;
+};
+
 struct VariableDescription {
   std::string name;
   std::vector<std::string> aliases;
@@ -67,11 +79,14 @@ struct VariableDescription {
   uint32_t layout = 0;
   std::string role = "parameter";
   bool trainable = true;
-  std::vector<uint8_t> initial_value;  // physical bytes: packed and padded as `layout` says
+  // Physical bytes, packed and padded as `layout` says: one of the two.
+  std::vector<uint8_t> initial_value;
+  GeneratedBytes generated_value = {};
 };
 
-struct ConstantDescription {
+struct ConstantDescription {  // one of the two
   std::vector<uint8_t> bytes;
+  GeneratedBytes generated = {};
 };
 
 struct ArenaDescription {

@@ -1,6 +1,7 @@
 #include "serialize/writer/writer.h"
 
 #include <array>
+#include <cstring>
 #include <map>
 #include <utility>
 
@@ -14,28 +15,64 @@ namespace {
 using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 
-// The weights segment under construction.
+// The weights segment under construction. What it holds is written when the file's memory is there; the description that
+// it was given must live until then.
 class WeightsPool {
  public:
-  // Returns the offset of `bytes`, 64-byte aligned; contents that are already there are used again.
+  // Each returns the offset of the contents, 64-byte aligned; contents that are already there are used again.
   uint64_t add(const std::vector<uint8_t>& bytes) {
     if (bytes.empty()) return 0;
     std::array<uint8_t, kSha256Bytes> digest;
     sha256(bytes.data(), bytes.size(), digest.data());
-    const auto [position, inserted] = offset_of_.try_emplace({digest, bytes.size()}, 0);
+    return place(offset_of_bytes_, {digest, bytes.size()}, bytes.size(),
+                 [&bytes](uint8_t* at) { std::memcpy(at, bytes.data(), bytes.size()); });
+  }
+  uint64_t add(const GeneratedBytes& generated) {
+    if (generated.size == 0) return 0;
+    return place(offset_of_generated_, {generated.identity, generated.size}, generated.size, generated.write);
+  }
+  uint64_t size() const { return size_; }
+
+  void write(uint8_t* segment) const {
+    uint64_t written = 0;
+    for (const Part& part : parts_) {
+      std::memset(segment + written, 0, part.offset - written);
+      part.write(segment + part.offset);
+      written = part.offset + part.size;
+    }
+  }
+
+ private:
+  struct Part {
+    uint64_t offset, size;
+    std::function<void(uint8_t*)> write;
+  };
+
+  template <typename Map>
+  uint64_t place(Map& offset_of, const typename Map::key_type& key, uint64_t size,
+                 std::function<void(uint8_t*)> write) {
+    const auto [position, inserted] = offset_of.try_emplace(key, 0);
     if (inserted) {
-      pool_.resize((pool_.size() + kSegmentAlignment - 1) & ~(kSegmentAlignment - 1), 0);
-      position->second = pool_.size();
-      pool_.insert(pool_.end(), bytes.begin(), bytes.end());
+      position->second = (size_ + kSegmentAlignment - 1) & ~(kSegmentAlignment - 1);
+      parts_.push_back({position->second, size, std::move(write)});
+      size_ = position->second + size;
     }
     return position->second;
   }
-  std::vector<uint8_t> take() { return std::move(pool_); }
 
- private:
-  std::vector<uint8_t> pool_;
-  std::map<std::pair<std::array<uint8_t, kSha256Bytes>, size_t>, uint64_t> offset_of_;
+  std::vector<Part> parts_;
+  uint64_t size_ = 0;
+  std::map<std::pair<std::array<uint8_t, kSha256Bytes>, size_t>, uint64_t> offset_of_bytes_;
+  std::map<std::pair<std::array<uint64_t, 2>, uint64_t>, uint64_t> offset_of_generated_;
 };
+
+// One of the two forms holds the contents.
+uint64_t byte_size(const std::vector<uint8_t>& bytes, const GeneratedBytes& generated) {
+  return bytes.empty() ? generated.size : bytes.size();
+}
+uint64_t add_to(WeightsPool& weights, const std::vector<uint8_t>& bytes, const GeneratedBytes& generated) {
+  return bytes.empty() ? weights.add(generated) : weights.add(bytes);
+}
 
 schema::DataType make_dtype(const DataTypeDescription& dtype) { return {dtype.code, dtype.bits, dtype.lanes}; }
 
@@ -69,7 +106,7 @@ Offset<schema::Variable> make_variable(FlatBufferBuilder& builder, const Variabl
   const auto role = builder.CreateSharedString(variable.role);
   const schema::DataType dtype = make_dtype(variable.dtype);
   return schema::CreateVariable(builder, name, aliases, &dtype, shape, variable.layout, role, variable.trainable,
-                                variable.initial_value.size(), initial_offset);
+                                byte_size(variable.initial_value, variable.generated_value), initial_offset);
 }
 
 Offset<schema::Buffer> make_buffer(FlatBufferBuilder& builder, const BufferDescription& buffer) {
@@ -189,10 +226,11 @@ std::vector<uint8_t> make_metadata(const ProgramDescription& program, WeightsPoo
     return schema::CreateLayout(builder, kind, n_axes, k_axes, layout.groups, layout.panel);
   });
   const auto variables = make_tables(builder, program.variables, [&](const VariableDescription& variable) {
-    return make_variable(builder, variable, weights.add(variable.initial_value));
+    return make_variable(builder, variable, add_to(weights, variable.initial_value, variable.generated_value));
   });
   const auto constants = make_tables(builder, program.constants, [&](const ConstantDescription& constant) {
-    return schema::CreateConstant(builder, constant.bytes.size(), weights.add(constant.bytes));
+    return schema::CreateConstant(builder, byte_size(constant.bytes, constant.generated),
+                                  add_to(weights, constant.bytes, constant.generated));
   });
   const auto arenas = make_tables(builder, program.arenas, [&](const ArenaDescription& arena) {
     return schema::CreateArena(builder, arena.device, arena.byte_size, arena.alignment);
@@ -213,39 +251,69 @@ std::vector<uint8_t> make_debug(const std::vector<std::string>& locations) {
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 
-}  // namespace
+// A segment whose bytes are there.
+Segment make_segment(SegmentKind kind, std::string name, const std::vector<uint8_t>& bytes) {
+  return {kind, std::move(name), kSegmentAlignment, bytes.size(), [&bytes](uint8_t* at) {
+            if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
+          }};
+}
 
-std::vector<uint8_t> write_program(const ProgramDescription& program, std::string* error) {
+// Whether the targets fit the format; else *error says which does not.
+bool check_targets(const ProgramDescription& program, std::string* error) {
   const size_t segment_count = program.targets.size() + 3;
   if (segment_count > kMaximumSegments) {
     *error = "an artifact holds at most " + std::to_string(kMaximumSegments - 3) + " targets, not " +
              std::to_string(program.targets.size());
-    return {};
+    return false;
   }
   for (const TargetDescription& target : program.targets) {
     if (target.name.empty() || target.name.size() >= sizeof(SegmentEntry::name)) {
       *error = "target name '" + target.name + "' must have 1 to " + std::to_string(sizeof(SegmentEntry::name) - 1) +
                " bytes";
-      return {};
+      return false;
     }
   }
+  return true;
+}
+
+}  // namespace
+
+bool write_program(const ProgramDescription& program, const AllocateArtifact& allocate, std::string* error) {
+  if (!check_targets(program, error)) return false;
   WeightsPool weights;
-  std::vector<Segment> segments;
-  segments.push_back({SegmentKind::kMetadata, "", kSegmentAlignment, make_metadata(program, weights)});
-  if (segments[0].bytes.size() > kMaximumMetadataBytes) {
-    *error = "the program's metadata takes " + std::to_string(segments[0].bytes.size()) + " bytes; the limit is " +
+  const std::vector<uint8_t> metadata = make_metadata(program, weights);
+  if (metadata.size() > kMaximumMetadataBytes) {
+    *error = "the program's metadata takes " + std::to_string(metadata.size()) + " bytes; the limit is " +
              std::to_string(kMaximumMetadataBytes);
-    return {};
+    return false;
   }
+  std::vector<Segment> segments;
+  segments.push_back(make_segment(SegmentKind::kMetadata, "", metadata));
   for (const TargetDescription& target : program.targets) {
-    segments.push_back({SegmentKind::kCode, target.name, kSegmentAlignment, target.code});
+    segments.push_back(make_segment(SegmentKind::kCode, target.name, target.code));
   }
+  std::vector<uint8_t> debug;
   if (!program.locations.empty()) {
-    segments.push_back({SegmentKind::kDebug, "", kSegmentAlignment, make_debug(program.locations)});
+    debug = make_debug(program.locations);
+    segments.push_back(make_segment(SegmentKind::kDebug, "", debug));
   }
-  std::vector<uint8_t> pool = weights.take();
-  if (!pool.empty()) segments.push_back({SegmentKind::kWeights, "", kWeightsAlignment, std::move(pool)});
-  return frame_artifact(segments);
+  if (weights.size() != 0) {
+    segments.push_back({SegmentKind::kWeights, "", kWeightsAlignment, weights.size(),
+                        [&weights](uint8_t* segment) { weights.write(segment); }});
+  }
+  if (frame_artifact(segments, allocate)) return true;
+  *error = "no memory for the artifact's bytes";
+  return false;
+}
+
+std::vector<uint8_t> write_program(const ProgramDescription& program, std::string* error) {
+  std::vector<uint8_t> artifact;
+  const auto allocate = [&](uint64_t byte_size) {
+    artifact.resize(byte_size);
+    return artifact.data();
+  };
+  if (!write_program(program, allocate, error)) artifact.clear();
+  return artifact;
 }
 
 }  // namespace ferrule::serialize

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "serialize/writer/artifact_layout.h"
 #include "serialize/writer/program_description.h"
 
 namespace ferrule::serialize {
@@ -15,6 +16,9 @@ namespace ferrule::serialize {
 // a target name over 31 bytes, too many segments, a metadata flatbuffer over 1 GiB. The description is otherwise the
 // caller's word: runtime/program judges what was written when it opens it.
 std::vector<uint8_t> write_program(const ProgramDescription& program, std::string* error);
+
+// The same into memory of the caller, who is asked for it once; false on failure, also if there is none.
+bool write_program(const ProgramDescription& program, const AllocateArtifact& allocate, std::string* error);
 
 }  // namespace ferrule::serialize
 

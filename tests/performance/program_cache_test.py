@@ -123,6 +123,88 @@ def test_memory_is_bounded():
         program_cache.configure()
 
 
+COMPILE = """
+import json
+import sys
+import numpy as np
+import ferrule as fer
+from ferrule import program_cache
+program_cache.configure(folder=sys.argv[1])
+net = fer.module.Linear(40, 30)
+net.weight.set_value(np.arange(1200, dtype=np.float32).reshape(30, 40) + float(sys.argv[2]))
+program = fer.compile({"main": (net, [fer.Spec((int(sys.argv[3]), 40), name="x")])})
+(y,) = fer.Session(program).run("main", np.ones((int(sys.argv[3]), 40), np.float32))
+program.save(sys.argv[1] + ".saved")
+print(json.dumps(["find" in program.report, "write" in program.report, program.root_sha256, y[0].tolist()]))
+"""
+
+
+def compile_elsewhere(folder, first=0, rows=2):
+    """(whether it looked, whether it made the program, root hash, a result) of a process of its own."""
+    command = [sys.executable, "-c", COMPILE, str(folder), str(first), str(rows)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    return json.loads(done.stdout)
+
+
+def test_compiling_again_opens_the_file(tmp_path):
+    folder = tmp_path / "programs"
+    looked, made, root, y = compile_elsewhere(folder)
+    assert looked and made
+    (path,) = folder.glob("*.fer")
+    assert path.read_bytes() == (tmp_path / "programs.saved").read_bytes()
+    assert compile_elsewhere(folder) == [True, False, root, y]
+    assert path.read_bytes() == (tmp_path / "programs.saved").read_bytes()
+
+
+def test_other_values_and_other_sizes_are_other_programs(tmp_path):
+    _, made, root, y = compile_elsewhere(tmp_path / "p")
+    assert made
+    _, made, other_root, other_y = compile_elsewhere(tmp_path / "p", first=1)
+    assert made and other_root != root and other_y != y
+    _, made, longer_root, same_y = compile_elsewhere(tmp_path / "p", rows=3)
+    assert made and longer_root != root and same_y == y
+
+
+def test_a_damaged_program_is_made_anew(tmp_path):
+    """Weights are hashed where the file is older than the machine's start: a power failure may have taken them."""
+    folder = tmp_path / "programs"
+    _, _, root, y = compile_elsewhere(folder)
+    (path,) = folder.glob("*.fer")
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    assert compile_elsewhere(folder) == [True, True, root, y]
+    path.write_bytes(whole[:-100] + bytes(byte ^ 1 for byte in whole[-100:]))
+    os.utime(path, (0, 0))
+    assert compile_elsewhere(folder) == [True, True, root, y]
+    assert path.read_bytes() == whole
+
+
+def test_a_model_file_is_found_by_its_contents(tmp_path):
+    import small_models
+
+    import ferrule.onnx
+
+    def write(path, weight):
+        node = small_models.node("MatMul", "x w", "y")
+        values = [small_models.value("x", [2, 3])], [small_models.value("y", [2, 2])]
+        path.write_bytes(small_models.model([node], *values, stored={"w": weight}).SerializeToString())
+
+    path, weight = tmp_path / "model.onnx", np.ones((3, 2), np.float32)
+    program_cache.configure(folder=tmp_path / "programs")
+    try:
+        write(path, weight)
+        first = ferrule.onnx.compile(path)
+        assert first.report
+        again = ferrule.onnx.compile(path)
+        assert not again.report and again.root_sha256 == first.root_sha256
+        assert ferrule.onnx.compile(path, disable_passes=["fuse"]).report
+        write(path, weight * 2)
+        changed = ferrule.onnx.compile(path)
+        assert changed.report and changed.root_sha256 != first.root_sha256
+    finally:
+        program_cache.configure(folder=None)
+
+
 def test_settings_are_checked():
     with pytest.raises(ValueError, match="memory_bytes is -1; allowed is an int that is not negative"):
         program_cache.configure(memory_bytes=-1)

@@ -3,6 +3,9 @@
 #include "frontend/bindings/compiler/Bindings.h"
 #include "frontend/core/CompileProgram.h"
 
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
+
 namespace ferrule::frontend::python {
 namespace {
 
@@ -14,19 +17,23 @@ template <typename T> std::vector<std::pair<std::string, T>> toNamed(const py::d
 }
 
 py::tuple compile(const py::dict &entries, const py::dict &variables, std::vector<std::string> targets,
-                  std::vector<std::string> disabledPasses, std::map<std::string, int64_t> planAt, unsigned threads) {
+                  std::vector<std::string> disabledPasses, std::map<std::string, int64_t> planAt, unsigned threads,
+                  bool useStored, std::string storedName) {
   CompileSettings settings;
   settings.targets = std::move(targets);
   settings.disabledPasses = std::move(disabledPasses);
   settings.planAt = std::move(planAt);
   settings.threads = threads;
+  settings.useStored = useStored;
+  settings.storedName = std::move(storedName);
   CompiledArtifact artifact =
       unwrap(compileProgram(getFrontend(), toNamed<EntryRef>(entries), toNamed<VariableRef>(variables), settings));
   py::dict report;
   for (const auto &[phase, seconds] : artifact.secondsByPhase)
     report[py::str(phase)] = seconds;
-  return py::make_tuple(py::bytes(reinterpret_cast<const char *>(artifact.bytes.data()), artifact.bytes.size()),
-                        report);
+  if (!artifact.storedPath.empty())
+    return py::make_tuple(py::str(artifact.storedPath), report);
+  return py::make_tuple(artifact.file->release(), report);
 }
 
 } // namespace
@@ -62,13 +69,36 @@ static void bindProgramCache(py::module_ &module) {
       "Where programs outlive the process; an empty folder for nowhere.");
 }
 
+static void bindProgramStore(py::module_ &module) {
+  module.def(
+      "find_program",
+      [](const std::string &name) -> py::object {
+        ProgramStore *store = getFrontend().getCache().getStore();
+        std::optional<std::string> path = store ? store->findPath(name) : std::nullopt;
+        return path ? py::object(py::str(*path)) : py::none();
+      },
+      py::arg("name"), "The path of the program that the store keeps under a name, or None.");
+  module.def(
+      "hash_bytes",
+      [](const py::buffer &buffer) {
+        py::buffer_info bytes = buffer.request();
+        llvm::XXH128_hash_t hash = llvm::xxh3_128bits(
+            {static_cast<const uint8_t *>(bytes.ptr), static_cast<size_t>(bytes.size * bytes.itemsize)});
+        return llvm::utohexstr(hash.high64) + "." + llvm::utohexstr(hash.low64);
+      },
+      py::arg("buffer"), "128 bits (XXH3) that tell contents apart, as text; no protection against an adversary.");
+}
+
 void bindCompile(py::module_ &module) {
+  bindProgramStore(module);
   bindProgramCache(module);
   module.def("compile", compile, py::arg("entries"), py::arg("variables"),
              py::arg("targets") = std::vector<std::string>{"host"},
              py::arg("disabled_passes") = std::vector<std::string>(),
              py::arg("plan_at") = std::map<std::string, int64_t>(), py::arg("threads") = 2,
-             "The artifact of all entries as bytes, and seconds by phase.");
+             py::arg("use_stored") = true, py::arg("stored_name") = "",
+             "The artifact of all entries: the path where the store has it, else a descriptor of an open file, which the "
+             "caller closes; and seconds by phase.");
 }
 
 } // namespace ferrule::frontend::python

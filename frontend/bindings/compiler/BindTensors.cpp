@@ -141,12 +141,13 @@ void bindVariable(py::module_ &module) {
     check(getFrontend().assignVariable(self, value, {SourceLocation::parse(location), modulePath}));
   };
   py::class_<Variable, VariableRef>(module, "Variable", "A tensor that outlives calls.")
-      .def(py::init([](const py::array &array, std::string name, std::string role, bool trainable, VariableRef of) {
-             return std::make_shared<Variable>(toTensor(array), std::move(name), std::move(role), trainable,
+      .def(py::init([](const py::array &array, std::string name, std::string role, bool trainable, VariableRef of,
+                       bool borrow) {
+             return std::make_shared<Variable>(toTensor(array, {}, borrow), std::move(name), std::move(role), trainable,
                                                std::move(of));
            }),
            py::arg("array"), py::arg("name") = "", py::arg("role") = "parameter", py::arg("trainable") = true,
-           py::arg("of") = nullptr)
+           py::arg("of") = nullptr, py::arg("borrow") = false)
       .def("value", value, py::arg("location") = "")
       .def("assign", assign, py::arg("value"), py::arg("location") = "", py::arg("module_path") = "")
       .def("numpy",

@@ -100,15 +100,30 @@ DataType getType(const py::array &array) {
   }
 }
 
+/// The array's own memory, kept alive by it.
+std::shared_ptr<HostBuffer> borrowElements(py::array array, size_t byteSize) {
+  void *data = const_cast<void *>(array.data());
+  std::shared_ptr<void> owner(new py::array(std::move(array)), [](void *held) {
+    py::gil_scoped_acquire acquire;
+    delete static_cast<py::array *>(held);
+  });
+  return HostBuffer::borrow(data, byteSize, std::move(owner));
+}
+
 } // namespace
 
-TensorRef toTensor(const py::array &array, SourceLocation location) {
+TensorRef toTensor(const py::array &array, SourceLocation location, bool borrow) {
   DataType type = getType(array);
   py::array dense = py::array::ensure(array, py::array::c_style);
   if (!dense)
     throw py::error_already_set();
   llvm::SmallVector<int64_t, 4> sizes(dense.shape(), dense.shape() + dense.ndim());
   size_t byteSize = dense.size() * getByteSize(type);
+  // Kernels read elements where they are aligned; a program that is being recorded will have a copy of its own.
+  bool isAligned = reinterpret_cast<uintptr_t>(dense.data()) % getByteSize(type) == 0;
+  if (borrow && (isAligned || getFrontend().getTrace()))
+    return std::make_shared<Tensor>(type, frontend::toShape(sizes), borrowElements(std::move(dense), byteSize),
+                                    std::move(location));
   std::shared_ptr<HostBuffer> buffer = HostBuffer::allocate(byteSize);
   if (!buffer)
     throw std::bad_alloc();

@@ -64,8 +64,9 @@ py::dtype toNumPyType(DataType type);
 /// The element type's name, a borrowed str: the same object each time.
 PyObject *getPythonName(DataType type);
 
-/// A concrete tensor with a copy of the elements.
-TensorRef toTensor(const py::array &array, SourceLocation location = {});
+/// A concrete tensor with a copy of the elements. `borrow` takes the elements themselves, which nobody may write then,
+/// where they can be read as they lie.
+TensorRef toTensor(const py::array &array, SourceLocation location = {}, bool borrow = false);
 
 /// A fresh array with the elements of a concrete tensor.
 py::array toArray(const Tensor &tensor);

@@ -190,7 +190,7 @@ class trace:  # noqa: N801  (a decorator)
             self.__wrapped__, self._signature, self._last.specification, names, outputs, options
         )
         if hasattr(file, "write"):
-            file.write(program._bytes)
+            program.write(file)
         else:
             program.save(file)
         return program

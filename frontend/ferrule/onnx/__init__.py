@@ -9,12 +9,16 @@
 import inspect
 import itertools
 
+import numpy as np
+
+from .. import _compiler, program_cache
 from ..compilation import compile_function
 from ..dims import Dim, Spec
 from ..dtypes import to_numpy
 from ..errors import DtypeError, ShapeError, UnsupportedError
 from ..jit.trace import trace
 from ..shapes import is_static, show
+from .file import ModelFile
 from .importer import Importer, describe_failures, find_unsupported
 from .model import Model
 from .weights import FrozenWeights, TrainableWeights
@@ -42,7 +46,7 @@ def load(path_or_proto, shapes=None, values=None):
         UnsupportedError: operators that cannot be imported, all of them at once.
         ShapeError: ``shapes`` names what the model does not have, or does not fit.
     """
-    model = _checked(path_or_proto, values)
+    model = _checked(ModelFile(path_or_proto), values)
     weights = TrainableWeights(model)
     function = _traced(model, _specs(model, shapes), weights)
     function.weights = weights.by_name
@@ -62,13 +66,37 @@ def compile(path_or_proto, shapes=None, values=None, **options):  # noqa: A001  
     Raises:
         as `load`; UnsupportedError also for what turns out while shapes are known.
     """
-    model = _checked(path_or_proto, values)
+    file = ModelFile(path_or_proto, mapped=True)
+    stored_name = _stored_name(file, shapes, values, options)
+    stored = program_cache.find(stored_name) if stored_name else None
+    if stored is not None:
+        return stored
+    model = _checked(file, values)
     function = _traced(model, _specs(model, shapes), FrozenWeights())
-    return compile_function("main", function, function.specs, [each.name for each in model.graph.outputs], **options)
+    names = [each.name for each in model.graph.outputs]
+    return compile_function("main", function, function.specs, names, stored_name=stored_name, **options)
 
 
-def _checked(source, values):
-    model = Model(source)
+def _stored_name(file, shapes, values, options):
+    """The name under which `program_cache` keeps the program; empty where a size is a Dim or an array lies beside the file.
+
+    Such a program is found by its graph, after the import.
+    """
+    sizes = [size for each in (shapes or {}).values() for size in (each if _is_shape(each) else (each,))]
+    if not all(isinstance(size, int) for size in sizes) or not program_cache.folder():
+        return ""
+    identity = file.identity()
+    if identity is None:
+        return ""
+    arrays = {
+        name: (array.dtype.str, array.shape, _compiler.hash_bytes(np.ascontiguousarray(array)))
+        for name, array in ((name, np.asarray(value)) for name, value in (values or {}).items())
+    }
+    return program_cache.name_of("onnx", file.origin, identity, shapes, arrays, options)
+
+
+def _checked(file, values):
+    model = Model(file)
     model.fix_inputs(values or {})
     missing = find_unsupported(model)
     if missing:

@@ -9,6 +9,7 @@ from onnx.backend.base import BackendRep, Device, DeviceType
 from ..errors import FerruleError, UnsupportedError
 from ..program import Session
 from . import compile as compile_model
+from .file import ModelFile
 from .importer import describe_failures, find_unsupported, host_inputs
 from .model import Model
 
@@ -20,7 +21,7 @@ class Prepared(BackendRep):
     """
 
     def __init__(self, proto, threads):
-        self._model = Model(proto)
+        self._model = Model(ModelFile(proto))
         self._proto = proto
         self._threads = threads
         self._sessions = {}
@@ -59,7 +60,7 @@ class Backend(BaseBackend):
     def is_compatible(cls, model, device="CPU", **kwargs):
         """Whether every operator of the model can be imported."""
         try:
-            return cls.supports_device(device) and not find_unsupported(Model(model))
+            return cls.supports_device(device) and not find_unsupported(Model(ModelFile(model)))
         except FerruleError:
             return False
 

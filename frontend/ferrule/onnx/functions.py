@@ -85,7 +85,7 @@ def _instantiate(proto, node, model):
         copy = onnx.NodeProto()
         copy.CopyFrom(each)
         _substitute(copy, given)
-        inner = read_node(copy, position, opsets, model.origin, known)
+        inner = read_node(copy, position, opsets, model.file, known)
         known.update(inner.outputs)
         inner.name = f"{node.name}/{inner.name}"
         nodes.append(inner)

@@ -1,12 +1,9 @@
 """A model file as plain Python: nodes with decoded attributes, initializers as arrays, inputs and outputs."""
 
-import os
 from dataclasses import dataclass
 
 import numpy as np
 import onnx
-from google.protobuf.message import DecodeError
-from onnx import numpy_helper
 
 from ..errors import ModelError, UnsupportedError
 
@@ -70,14 +67,14 @@ class Model:
     """A model: its main graph and its own functions.
 
     Args:
-        source: a path, the bytes of a file, or an onnx.ModelProto.
+        file: a ModelFile.
 
     Raises:
-        ModelError: the file is missing, damaged, or its graph is not one.
+        ModelError: the file is damaged, or its graph is not one.
     """
 
-    def __init__(self, source):
-        self.proto, self.origin = _read(source)
+    def __init__(self, file):
+        self.file, self.proto, self.origin = file, file.proto, file.origin
         if not self.proto.HasField("graph"):
             raise ModelError(f"{self.origin}: no ONNX model, it has no graph")
         self.opsets = versions(self.proto.opset_import)
@@ -87,7 +84,7 @@ class Model:
             (_ALIASES.get(f.domain, f.domain), f.name, getattr(f, "overload", "")): f for f in self.proto.functions
         }
         self.metadata = {entry.key: entry.value for entry in self.proto.metadata_props}
-        self.graph = read_graph(self.proto.graph, self.opsets, self.origin)
+        self.graph = read_graph(self.proto.graph, self.opsets, file)
 
 
     def fix_inputs(self, values):
@@ -110,50 +107,33 @@ class Model:
         self.graph.inputs = [value for value in self.graph.inputs if value.name not in values]
 
 
-def _read(source):
-    if isinstance(source, onnx.ModelProto):
-        return source, source.graph.name or "model"
-    origin = "model" if isinstance(source, bytes) else os.fspath(source)
-    try:
-        if isinstance(source, bytes):
-            return onnx.load_from_string(source), origin
-        return onnx.load(origin), origin
-    except FileNotFoundError as error:
-        missing = "" if error.filename in (None, origin) else f": {error.filename}"
-        raise ModelError(f"{origin}: {error.strerror or error}{missing}") from None
-    except DecodeError:
-        raise ModelError(f"{origin}: no ONNX model, or damaged: the bytes are no ModelProto") from None
-    except (OSError, ValueError, onnx.checker.ValidationError) as error:
-        raise ModelError(f"{origin}: cannot be read: {error}") from None
-
-
 def versions(imports):
     """{domain: version} of the opset imports of a model or function."""
     return {_ALIASES.get(entry.domain, entry.domain): entry.version for entry in imports}
 
 
-def read_graph(proto, opsets, origin, outer=None):
+def read_graph(proto, opsets, file, outer=None):
     """A `Graph` of a GraphProto.
 
     Args:
         opsets: {domain: version}.
-        origin: the file, for messages.
+        file: the ModelFile that has the arrays.
         outer: the names that a body sees from the graphs around it.
 
     Raises:
         ModelError: a node reads a value that nothing before it makes.
     """
-    initializers = {t.name: array_of(t, origin) for t in proto.initializer}
-    initializers.update({t.values.name: _dense(t, origin) for t in proto.sparse_initializer})
+    initializers = {t.name: file.array(t) for t in proto.initializer}
+    initializers.update({t.values.name: _dense(t, file) for t in proto.sparse_initializer})
     inputs = [_value(each) for each in proto.input if each.name not in initializers]
     known = {*(outer or ()), *initializers, *(each.name for each in inputs)}
     nodes = []
     for position, each in enumerate(proto.node):
-        node = read_node(each, position, opsets, origin, known)
+        node = read_node(each, position, opsets, file, known)
         for name in node.inputs:
             if name and name not in known:
                 raise ModelError(
-                    f"{origin}: node {node.name!r} ({node.title}) reads {name!r}, which no node before it makes and "
+                    f"{file.origin}: node {node.name!r} ({node.title}) reads {name!r}, which no node before it makes and "
                     f"which is no input or initializer: the graph is not sorted, has a cycle, or is damaged"
                 )
         known.update(name for name in node.outputs if name)
@@ -161,17 +141,17 @@ def read_graph(proto, opsets, origin, outer=None):
     outputs = [_value(each) for each in proto.output]
     for each in outputs:
         if each.name not in known:
-            raise ModelError(f"{origin}: nothing makes the output {each.name!r} of graph {proto.name!r}")
+            raise ModelError(f"{file.origin}: nothing makes the output {each.name!r} of graph {proto.name!r}")
     return Graph(proto.name, nodes, initializers, inputs, outputs)
 
 
-def read_node(proto, position, opsets, origin, known=()):
+def read_node(proto, position, opsets, file, known=()):
     """A `Node` of a NodeProto; ``known`` names the values that its bodies see."""
     domain = _ALIASES.get(proto.domain, proto.domain)
     attributes = {}
     for each in proto.attribute:
         if not each.ref_attr_name:  # one of those is decided where a function is called, see `functions`
-            attributes[each.name] = _attribute(each, opsets, origin, known)
+            attributes[each.name] = _attribute(each, opsets, file, known)
     return Node(
         name=proto.name or f"{proto.op_type}_{position}",
         operator=proto.op_type,
@@ -184,7 +164,7 @@ def read_node(proto, position, opsets, origin, known=()):
     )
 
 
-def _attribute(proto, opsets, origin, known):
+def _attribute(proto, opsets, file, known):
     kinds = onnx.AttributeProto
     if proto.type == kinds.FLOAT:
         return proto.f
@@ -193,9 +173,9 @@ def _attribute(proto, opsets, origin, known):
     if proto.type == kinds.STRING:
         return proto.s.decode("utf-8", "replace")
     if proto.type == kinds.TENSOR:
-        return array_of(proto.t, origin)
+        return file.array(proto.t)
     if proto.type == kinds.GRAPH:
-        return read_graph(proto.g, opsets, origin, known)
+        return read_graph(proto.g, opsets, file, known)
     if proto.type == kinds.FLOATS:
         return list(proto.floats)
     if proto.type == kinds.INTS:
@@ -203,20 +183,12 @@ def _attribute(proto, opsets, origin, known):
     if proto.type == kinds.STRINGS:
         return [text.decode("utf-8", "replace") for text in proto.strings]
     if proto.type == kinds.SPARSE_TENSOR:
-        return _dense(proto.sparse_tensor, origin)
+        return _dense(proto.sparse_tensor, file)
     return onnx.helper.get_attribute_value(proto)
 
 
-def array_of(tensor, origin):
-    """The array of a TensorProto; raises ModelError if its data do not fit its shape."""
-    try:
-        return numpy_helper.to_array(tensor, os.path.dirname(origin))
-    except (ValueError, TypeError, KeyError, OSError, onnx.checker.ValidationError) as error:
-        raise ModelError(f"{origin}: the tensor {tensor.name!r} is damaged: {error}") from None
-
-
-def _dense(sparse, origin):
-    values, indices = array_of(sparse.values, origin), array_of(sparse.indices, origin)
+def _dense(sparse, file):
+    values, indices = file.array(sparse.values), file.array(sparse.indices)
     dense = np.zeros(tuple(sparse.dims), values.dtype)
     if indices.ndim == 1:
         dense.reshape(-1)[indices] = values

@@ -14,8 +14,8 @@ def _is_parameter(array):
     return array.size > 1 and dtypes.is_float(array.dtype.name)
 
 
-def _named(name, array):
-    parameter = Parameter(array)
+def _named(name, array, borrow=False):
+    parameter = Parameter._over(array) if borrow else Parameter(array)
     parameter.name = name
     return parameter
 
@@ -42,7 +42,10 @@ class TrainableWeights:
 
 
 class FrozenWeights:
-    """Weights as a program that only infers stores them, after exporters' cutting and joining was done."""
+    """Weights as a program that only infers stores them, after exporters' cutting and joining was done.
+
+    They are the model's arrays themselves, which nobody writes.
+    """
 
     trains = False
 
@@ -54,5 +57,5 @@ class FrozenWeights:
         if label is None or not _is_parameter(array):
             return None
         if label not in self._made:
-            self._made[label] = _named(label, array)
+            self._made[label] = _named(label, array, borrow=True)
         return self._made[label]
