@@ -32,13 +32,16 @@ llvm::Expected<serialize::ProgramDescription> describeProgram(mlir::ModuleOp mod
   options.targets = settings.targets;
   options.disabledPasses = settings.disabledPasses;
   options.planAt = settings.planAt;
+  options.memoryBudget = {settings.memoryBudgetBytes, settings.memoryBudgetFraction};
+  bool budgetMissed = false;
+  options.budgetMissed = &budgetMissed;
   options.threads = settings.threads;
   options.phaseSeconds = phaseSeconds;
   std::string error;
   mlir::FailureOr<serialize::ProgramDescription> program = mlir::ferrule::compileModule(module, options, error);
   if (mlir::succeeded(program))
     return std::move(*program);
-  return makeError(ErrorKind::Unsupported, error);
+  return makeError(budgetMissed ? ErrorKind::Budget : ErrorKind::Unsupported, error);
 }
 
 llvm::Expected<std::vector<uint8_t>> write(const serialize::ProgramDescription &program) {

@@ -14,11 +14,14 @@ template <typename T> std::vector<std::pair<std::string, T>> toNamed(const py::d
 }
 
 py::tuple compile(const py::dict &entries, const py::dict &variables, std::vector<std::string> targets,
-                  std::vector<std::string> disabledPasses, std::map<std::string, int64_t> planAt, unsigned threads) {
+                  std::vector<std::string> disabledPasses, std::map<std::string, int64_t> planAt,
+                  uint64_t memoryBudgetBytes, double memoryBudgetFraction, unsigned threads) {
   CompileSettings settings;
   settings.targets = std::move(targets);
   settings.disabledPasses = std::move(disabledPasses);
   settings.planAt = std::move(planAt);
+  settings.memoryBudgetBytes = memoryBudgetBytes;
+  settings.memoryBudgetFraction = memoryBudgetFraction;
   settings.threads = threads;
   CompiledArtifact artifact =
       unwrap(compileProgram(getFrontend(), toNamed<EntryRef>(entries), toNamed<VariableRef>(variables), settings));
@@ -67,7 +70,8 @@ void bindCompile(py::module_ &module) {
   module.def("compile", compile, py::arg("entries"), py::arg("variables"),
              py::arg("targets") = std::vector<std::string>{"host"},
              py::arg("disabled_passes") = std::vector<std::string>(),
-             py::arg("plan_at") = std::map<std::string, int64_t>(), py::arg("threads") = 2,
+             py::arg("plan_at") = std::map<std::string, int64_t>(), py::arg("memory_budget_bytes") = 0,
+             py::arg("memory_budget_fraction") = 0.0, py::arg("threads") = 2,
              "The artifact of all entries as bytes, and seconds by phase.");
 }
 
