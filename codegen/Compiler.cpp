@@ -11,7 +11,9 @@
 #include "ir/graph/State.h"
 #include "ir/plan/PlanOps.h"
 #include "passes/Pipelines.h"
+#include "passes/recompute/Marks.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/Pass.h"
@@ -158,10 +160,23 @@ LogicalResult Compilation::runPasses() {
     manager.enableVerifier(true);
     if (options.phaseSeconds)
       manager.addInstrumentation(std::make_unique<PassTimer>(*options.phaseSeconds, phase));
-    buildPipeline(manager, options.disabledPasses);
+    buildPipeline(manager);
     return manager.run(module);
   };
-  return success(succeeded(run("passes", buildGraphPipeline)) && succeeded(run("plan", buildPlanPipeline)));
+  auto buildGraph = [&](OpPassManager &manager) {
+    buildGraphPipeline(manager, options.disabledPasses, options.memoryBudget);
+  };
+  auto buildPlan = [&](OpPassManager &manager) { buildPlanPipeline(manager, options.disabledPasses); };
+  LogicalResult result = run("passes", buildGraph);
+  if (options.budgetMissed)
+    *options.budgetMissed = module->hasAttr(budgetMissedAttributeName);
+  if (failed(result))
+    return failure();
+  if (options.phaseSeconds)
+    for (auto entry : module.getOps<func::FuncOp>())
+      if (auto share = entry->getAttrOfType<FloatAttr>(recomputedShareAttributeName))
+        (*options.phaseSeconds)[("recomputed." + entry.getName()).str()] = share.getValueAsDouble();
+  return run("plan", buildPlan);
 }
 
 uint32_t Compilation::getLayout(Attribute attribute) {

@@ -2,6 +2,7 @@
 #ifndef FERRULE_CODEGEN_COMPILER_H
 #define FERRULE_CODEGEN_COMPILER_H
 
+#include "passes/Pipelines.h"
 #include "serialize/writer/program_description.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -22,11 +23,16 @@ struct CompileOptions {
   /// Row-major bytes with which variables begin (a byte for each boolean), by name, in place of values in the module. An
   /// attribute would be hashed and kept by the context for ever.
   std::map<std::string, ArrayRef<char>> initialValues;
+  /// The most bytes of the arena that all entries share, or a part of what it takes without a budget; zeros: no limit.
+  MemoryBudget memoryBudget;
+  /// If given, receives whether a compilation failed because of the budget alone.
+  bool *budgetMissed = nullptr;
   /// Targets compiled at the same time.
   int threads = 2;
   /// If given, receives the seconds of each phase ("passes", "plan", "kernels", "code") and of each pass in the first
   /// two ("passes.layout", "plan.plan-memory"; the verifier runs between passes and counts for the phase alone), and of the
   /// steps of the last, summed over threads: "code.open", "code.inline", "code.simplify", "code.emit", "code.link".
+  /// With a budget also "recomputed.ENTRY": no seconds, but what the entry computes again, as a part of its time.
   std::map<std::string, double> *phaseSeconds = nullptr;
 };
 

@@ -265,6 +265,37 @@ def SchedulePass : Pass<"ferrule-schedule", "::mlir::ModuleOp"> {
   }];
 }
 
+def RecomputePass : Pass<"ferrule-recompute", "::mlir::ModuleOp"> {
+  let summary = "Computes values again so that the arena stays within a budget";
+  let description = [{
+    **Why.** What the backward pass reads of the forward pass is most of what training needs. A value that is computed
+    again just before it is read takes no memory in between.
+
+    **Before.** Dispatches stand in the order in which they run. **After.** Some stand twice (the second with the
+    attribute `ferrule.recomputed`), and later readers read the second results; the bits are the same, since they are the
+    same ops of the same operands. The arena of each entry takes at most `budget-bytes`, or `budget-fraction` of what the
+    largest entry takes otherwise; if that cannot be reached there is an error that names the smallest arena found.
+    What the user marked is computed again in any case. Ops that count a dim and while loops never run twice.
+
+    docs/memory.md says how the choice is made.
+
+    ```mlir
+    %b = ferrule.dispatch(%p = %a) { exp }              %b = ferrule.dispatch(%p = %a) { exp }
+    %c = ferrule.dispatch(%p = %b) { ... }              %c = ferrule.dispatch(%p = %b) { ... }
+    ...                                           =>    ...
+                                                        %b1 = ferrule.dispatch(%p = %a) {ferrule.recomputed} { exp }
+    %z = ferrule.dispatch(%p = %y, %q = %b) { ... }     %z = ferrule.dispatch(%p = %y, %q = %b1) { ... }
+    ```
+  }];
+  let options = [
+    Option<"budgetBytes", "budget-bytes", "uint64_t", "0", "The most bytes for the arena; 0: no limit">,
+    Option<"budgetFraction", "budget-fraction", "double", "0", "The same as a part of the arena without a budget">,
+    Option<"inPlace", "in-place", "bool", "true", "As the memory pass will be told">,
+    Option<"searchSteps", "search-steps", "uint64_t", "20000000", "As the memory pass will be told">
+  ];
+  let dependentDialects = ["::mlir::ferrule::FerruleDialect"];
+}
+
 def PlanMemoryPass : Pass<"ferrule-plan-memory", "::mlir::ModuleOp"> {
   let summary = "Gives every value a place and makes plans of the entries";
   let description = [{

@@ -11,7 +11,8 @@ static constexpr llvm::StringRef optionalPasses[] = {"simplify", "fold", "prune"
 
 llvm::ArrayRef<llvm::StringRef> mlir::ferrule::getOptionalPasses() { return optionalPasses; }
 
-void mlir::ferrule::buildGraphPipeline(OpPassManager &manager, const std::vector<std::string> &disabled) {
+void mlir::ferrule::buildGraphPipeline(OpPassManager &manager, const std::vector<std::string> &disabled,
+                                       const MemoryBudget &budget) {
   auto isOn = [&](llvm::StringRef name) { return !llvm::is_contained(disabled, name); };
 
   //===--- Meaning: what the user wrote, without gradients and compound ops ---------------------------------------===//
@@ -55,6 +56,14 @@ void mlir::ferrule::buildGraphPipeline(OpPassManager &manager, const std::vector
   manager.addPass(createFusePass(fuse));
   if (isOn("schedule"))
     manager.addPass(createSchedulePass());
+
+  //===--- Memory -------------------------------------------------------------------------------------------------===//
+
+  RecomputePassOptions recompute;
+  recompute.budgetBytes = budget.bytes;
+  recompute.budgetFraction = budget.fraction;
+  recompute.inPlace = isOn("memory");
+  manager.addPass(createRecomputePass(recompute));
 }
 
 void mlir::ferrule::buildPlanPipeline(OpPassManager &manager, const std::vector<std::string> &disabled) {

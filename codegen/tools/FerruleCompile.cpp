@@ -25,6 +25,10 @@ int main(int argc, char **argv) {
                                              llvm::cl::desc("CPU targets; default: host"));
   static llvm::cl::list<std::string> disabled("disable-passes", llvm::cl::CommaSeparated,
                                               llvm::cl::desc("Optional passes to leave out"));
+  static llvm::cl::opt<uint64_t> budgetBytes("memory-budget", llvm::cl::init(0),
+                                             llvm::cl::desc("The most bytes for the arena; default: no limit"));
+  static llvm::cl::opt<double> budgetFraction("memory-budget-fraction", llvm::cl::init(0),
+                                              llvm::cl::desc("The same as a part of the arena without a budget"));
   static llvm::cl::opt<bool> printTimes("time-passes",
                                         llvm::cl::desc("Print the seconds of each phase, pass and step"));
   llvm::InitLLVM initialize(argc, argv);
@@ -44,6 +48,7 @@ int main(int argc, char **argv) {
   if (!targets.empty())
     options.targets = targets;
   options.disabledPasses = disabled;
+  options.memoryBudget = {budgetBytes, budgetFraction};
   options.phaseSeconds = &seconds;
   std::string error;
   FailureOr<::ferrule::serialize::ProgramDescription> program = mlir::ferrule::compileModule(*module, options, error);

@@ -38,13 +38,16 @@ llvm::Expected<serialize::ProgramDescription> describeProgram(mlir::ModuleOp mod
   options.disabledPasses = settings.disabledPasses;
   options.planAt = settings.planAt;
   options.initialValues = std::move(initialValues);
+  options.memoryBudget = {settings.memoryBudgetBytes, settings.memoryBudgetFraction};
+  bool budgetMissed = false;
+  options.budgetMissed = &budgetMissed;
   options.threads = settings.threads;
   options.phaseSeconds = phaseSeconds;
   std::string error;
   mlir::FailureOr<serialize::ProgramDescription> program = mlir::ferrule::compileModule(module, options, error);
   if (mlir::succeeded(program))
     return std::move(*program);
-  return makeError(ErrorKind::Unsupported, error);
+  return makeError(budgetMissed ? ErrorKind::Budget : ErrorKind::Unsupported, error);
 }
 
 InitialValues getInitialValues(const MergedProgram &program) {
@@ -64,6 +67,7 @@ std::string describeContents(const InitialValues &values, const CompileSettings 
     os << "without " << pass << '\n';
   for (const auto &[dim, size] : settings.planAt)
     os << "plan " << dim << " at " << size << '\n';
+  os << "budget " << settings.memoryBudgetBytes << ' ' << settings.memoryBudgetFraction << '\n';
   for (const auto &[name, bytes] : values) {
     llvm::XXH128_hash_t hash = llvm::xxh3_128bits({reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()});
     os << name << " = " << hash.low64 << ' ' << hash.high64 << '\n';

@@ -11,6 +11,9 @@ struct CompileSettings {
   std::vector<std::string> disabledPasses;
   /// Sizes at which to plan memory for dims that have no max.
   std::map<std::string, int64_t> planAt;
+  /// The most bytes of the arena that all entries share, or a part of what it takes without a budget; zeros: no limit.
+  uint64_t memoryBudgetBytes = 0;
+  double memoryBudgetFraction = 0;
   unsigned threads = 2;
   /// Whether an earlier process's artifact, found in the frontend's store, will do.
   bool useStored = true;

@@ -3,6 +3,7 @@
 #include "frontend/core/Entry.h"
 
 #include "frontend/core/CompiledProgram.h"
+#include "passes/recompute/Marks.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -16,6 +17,14 @@ Entry::Entry(std::string name, mlir::OwningOpRef<mlir::ModuleOp> module, std::ve
 Entry::~Entry() = default;
 
 mlir::func::FuncOp Entry::getFunction() const { return *getModule().getOps<mlir::func::FuncOp>().begin(); }
+
+void Entry::setMemoryBudget(int64_t bytes, double fraction) {
+  mlir::Builder builder(getModule().getContext());
+  mlir::Attribute budget = builder.getF64FloatAttr(fraction);
+  if (bytes > 0)
+    budget = builder.getI64IntegerAttr(bytes);
+  getFunction()->setAttr(mlir::ferrule::memoryBudgetAttributeName, budget);
+}
 
 std::string Entry::getText() const {
   std::string text;

@@ -42,6 +42,10 @@ public:
   mlir::ModuleOp getModule() const { return *module; }
   mlir::func::FuncOp getFunction() const;
 
+  /// The most for the arena of the program that `runEntry` compiles: so many bytes,
+  /// or if that is 0 a part of what it takes without a budget.
+  void setMemoryBudget(int64_t bytes, double fraction);
+
   /// In the order of first use.
   llvm::ArrayRef<EntryVariable> getVariables() const { return variables; }
 

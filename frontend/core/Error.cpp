@@ -36,6 +36,8 @@ const char *getClassName(ErrorKind kind) {
     return "GradientError";
   case ErrorKind::Unsupported:
     return "UnsupportedError";
+  case ErrorKind::Budget:
+    return "BudgetError";
   case ErrorKind::Artifact:
     return "ArtifactError";
   case ErrorKind::Execution:

@@ -21,6 +21,7 @@ enum class ErrorKind {
   DType,       ///< Element types that an op or a variable does not accept.
   Gradient,    ///< A gradient that does not exist.
   Unsupported, ///< Something Ferrule does not do (yet).
+  Budget,      ///< More memory than memory_budget is needed.
   Artifact,    ///< The program could not be written or opened.
   Execution,   ///< The program failed while it ran.
   Value        ///< A malformed argument: unknown op, bad attribute, bad name.

@@ -6,6 +6,7 @@
 #include "frontend/core/EntryCall.h"
 #include "frontend/core/Error.h"
 #include "frontend/core/GraphOps.h"
+#include "frontend/core/MarkCheckpoint.h"
 #include "ir/graph/FerruleDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -55,6 +56,21 @@ const DimConstraints &Frontend::getConstraints() const { return trace ? trace->g
 //===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//
+
+llvm::Error Frontend::markCheckpoint(llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> outputs) {
+  if (!trace)
+    return llvm::Error::success();
+  llvm::SmallVector<mlir::Value> begins, ends;
+  for (auto [tensors, values] : {std::make_pair(inputs, &begins), std::make_pair(outputs, &ends)})
+    for (const TensorRef &tensor : tensors) {
+      llvm::Expected<mlir::Value> value = trace->getValue(tensor, {tensor->getLocation(), {}});
+      if (!value)
+        return value.takeError();
+      values->push_back(*value);
+    }
+  frontend::markCheckpoint(begins, ends);
+  return llvm::Error::success();
+}
 
 llvm::Expected<TensorRefs> Frontend::apply(const OpCall &call) { return frontend::apply(getStream(), call); }
 

@@ -45,6 +45,11 @@ public:
   llvm::Expected<llvm::SmallVector<TensorRef, 8>> gradient(const GradientCall &call);
   llvm::Expected<std::vector<GradientProblem>> explainGradient(const GradientCall &call);
 
+  /// What lies on the ways from `inputs` to `outputs` is not kept for gradients but
+  /// computed again (MarkCheckpoint.h). Dynamic mode, which runs what it has
+  /// recorded at any time, pays no heed.
+  llvm::Error markCheckpoint(llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> outputs);
+
   /// Makes `tensor` concrete by a flush. A TraceError for a traced tensor that
   /// names the user's line and what to write instead; `request` is the call that
   /// needs the value, "numpy()" or "bool()".

@@ -4,6 +4,7 @@
 
 #include "frontend/core/Error.h"
 #include "frontend/core/GraphOps.h"
+#include "passes/recompute/Marks.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -178,6 +179,11 @@ llvm::Expected<EntryRef> Trace::finish(llvm::ArrayRef<std::pair<std::string, Ten
   for (auto [index, output] : llvm::enumerate(outputs))
     function.setResultAttr(index, "ferrule.name", builder.getStringAttr(output.first));
   function->setAttr("ferrule.signature", builder.getStringAttr(signature));
+  // Locations do not count where programs are compared, so that the function must say it too.
+  if (function.walk([](mlir::Operation *op) {
+        return mlir::WalkResult(mlir::failure(mlir::ferrule::isInCheckpoint(op->getLoc())));
+      }).wasInterrupted())
+    function->setAttr(mlir::ferrule::hasCheckpointAttributeName, builder.getUnitAttr());
   declareVariables();
 
   std::set<std::string> usedDims;

@@ -11,7 +11,9 @@ _HOME = {
     "dims": ("Dim", "DimExpr", "Spec"),
     "compilation": ("compile",),
     "program": ("Program", "Session", "load"),
-    "autodiff": ("custom_op", "explain_gradient", "grad", "hessian", "hvp", "jacobian", "jvp", "value_and_grad", "vjp"),
+    "autodiff": (
+        "checkpoint", "custom_op", "explain_gradient", "grad", "hessian", "hvp", "jacobian", "jvp", "value_and_grad", "vjp",
+    ),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 _SUBMODULES = ("autodiff", "data", "errors", "functional", "jit", "module", "onnx", "optimizer", "program_cache", "random")

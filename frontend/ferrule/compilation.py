@@ -10,6 +10,7 @@ from .errors import FerruleError, UnsupportedError
 from .jit.arguments import call_with
 from .jit.capture import Inputs, record
 from .jit.guards import snapshot_all
+from .jit.options import split_budget
 from .jit.trace import trace
 from .jit.tree import flatten, unflatten
 from .module.module import Module, leaves
@@ -211,24 +212,28 @@ def compile(  # noqa: A001  (the API's name)
         modules: ``{name: module or optimizer}`` names the variables (``net.conv1.weight``); without it the names under
             which the functions know them are taken.
         targets: CPU levels to make code for: ``host``, ``x86-64-v3``, ``x86-64-v4``.
+        memory_budget: the most that the arena (activations, gradients, workspace; not variables, inputs and outputs) may
+            take: an int in bytes, or a float, a part of what it takes without a budget. Values are computed again where
+            they are needed until it fits; no bit changes. See docs/memory.md.
         plan_at: ``{dim or its name: size}`` for dims without a max: memory is planned for sizes up to this one, and a
             run that needs more is refused.
         disable_passes: optional passes to leave out.
 
     Returns:
         A Program; its ``report`` is ``{name: seconds}`` of wall time by phase (``merge``, ``passes``, ``plan``,
-        ``kernels``, ``code``, ``write``, ``keep``), by pass (``passes.layout``, ...) and by step of making code (``code.emit``,
-        ...; summed over threads). A program that an earlier process made of the same functions, values and options is
-        opened where `program_cache` keeps it; the report is then ``merge`` and ``find``.
+        ``kernels``, ``code``, ``write``, ``keep``), by pass (``passes.layout``, ...) and by step of making code
+        (``code.emit``, ...; summed over threads). ``recomputed.ENTRY`` is no time, but what the entry computes again, as a
+        part of its time, by the compiler's estimate. A program that an earlier process made of the same functions, values
+        and options is opened where `program_cache` keeps it; the report is then ``merge`` and ``find``.
 
     Raises:
+        BudgetError: the arena cannot be made as small as ``memory_budget``.
         TraceError, ShapeError, DtypeError, GradientError: at the user's line.
         UnsupportedError: options or ops that this version does not serve.
     """
     refused = [
         name
         for name, value in (
-            ("memory_budget", memory_budget),
             ("tune", tune),
             ("allow_reassociation", allow_reassociation),
         )
@@ -239,7 +244,7 @@ def compile(  # noqa: A001  (the API's name)
     if not entries:
         raise UnsupportedError("compile: no entries")
     wanted = [_Entry(name, *_checked(name, given)) for name, given in entries.items()]
-    return _compile(wanted, modules, targets, plan_at, disable_passes)
+    return _compile(wanted, modules, targets, plan_at, disable_passes, memory_budget)
 
 
 def compile_function(name, function, specs, output_names, stored_name="", **options):
@@ -261,13 +266,14 @@ def compile_call(function, signature, call, input_names, output_names, options):
 
 
 def _check_options(what, options):
-    known = ("modules", "targets", "plan_at", "disable_passes")
+    known = ("modules", "targets", "plan_at", "disable_passes", "memory_budget")
     for option in options:
         if option not in known:
             raise UnsupportedError(f"{what}: the option {option!r}; allowed: {', '.join(known)}")
 
 
-def _compile(wanted, modules=None, targets=("host",), plan_at=None, disable_passes=(), stored_name=""):
+def _compile(wanted, modules=None, targets=("host",), plan_at=None, disable_passes=(), memory_budget=None, stored_name=""):
+    budget_bytes, budget_fraction = split_budget(memory_budget, "compile")
     recorded = [entry.record() for entry in wanted]
     variables = _name_variables(_collect_names(modules, wanted, recorded), recorded)
 
@@ -278,6 +284,8 @@ def _compile(wanted, modules=None, targets=("host",), plan_at=None, disable_pass
             targets=[targets] if isinstance(targets, str) else list(targets),
             disabled_passes=list(disable_passes),
             plan_at=_plan_sizes(plan_at),
+            memory_budget_bytes=budget_bytes,
+            memory_budget_fraction=budget_fraction,
             use_stored=use_stored,
             stored_name=stored_name,
         )

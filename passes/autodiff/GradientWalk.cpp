@@ -1,6 +1,7 @@
 #include "passes/autodiff/GradientWalk.h"
 
 #include "ir/graph/ControlFlow.h"
+#include "passes/recompute/Marks.h"
 
 namespace mlir::ferrule {
 
@@ -26,7 +27,8 @@ LogicalResult GradientWalk::visit(Operation *op) {
       llvm::none_of(op->getOperands(), operandIsActive))
     return success();
 
-  GraphBuilder b(builder, op->getLoc());
+  Location location = withoutCheckpoint(op->getLoc());
+  GraphBuilder b(builder, location);
   SmallVector<Value> outgoing(op->getNumOperands());
   auto rule = cast<FerruleOpInterface>(op);
   if (rule.getGradientKind() == GradientKind::Regions) {
@@ -40,7 +42,7 @@ LogicalResult GradientWalk::visit(Operation *op) {
   // Reverse order of use, also between the operands of one op.
   for (unsigned i = outgoing.size(); i-- > 0;)
     if (outgoing[i] && isActive(op->getOperand(i)))
-      add(op->getOperand(i), outgoing[i], op->getLoc());
+      add(op->getOperand(i), outgoing[i], location);
   return success();
 }
 

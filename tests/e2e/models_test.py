@@ -4,58 +4,20 @@ Ferrule's losses, from the compiled artifact, are no further from torch's float6
 curve, or 1e-3. Dynamic mode, the artifact in Python and the artifact in ferrule-run give the same bits.
 """
 
-import json
-import pathlib
-
-import gan
-import gpt
-import lenet
-import mobilenet_v2
 import numpy as np
 import pytest
-import resnet18
-import tagger
-import transformer
+from example_models import CURVES, load_first_weights, make
 from example_training import compile_example
-from model_cases import SIZES, batches_of, class_count, initial_state, steps_of
+from model_cases import SIZES, batches_of, steps_of
 from safetensors.numpy import load_file, save_file
 
 import ferrule as fer
 
-CURVES = np.load(pathlib.Path(__file__).resolve().parents[1] / "oracle" / "models.npz")
 CASES = [
     pytest.param(model, size, id=f"{model}-{size}", marks=[pytest.mark.long] if size == "full" else [])
     for model, sizes in SIZES.items()
     for size in sizes
 ]
-
-
-def make(model, size):
-    """The Example with torch's first weights."""
-    width, batch = size.get("width"), size["batch"]
-    if model == "lenet":
-        example = lenet.make(max_batch=batch)
-    elif model == "resnet18":
-        example = resnet18.make(resnet18.ResNet18(width), batch, size["lr"])
-    elif model == "mobilenet_v2":
-        example = mobilenet_v2.make(mobilenet_v2.MobileNetV2(width), batch, size["lr"])
-    elif model == "gan":
-        example = gan.make(gan.Generator(width), gan.Discriminator(width), max_batch=batch)
-    elif model == "tagger":
-        example = tagger.make(tagger.Tagger(width), max_batch=batch, longest=size["longest"])
-    elif model == "transformer":
-        parts = size["width"], size["heads"], size["depth"], size["length"]
-        example = transformer.make(transformer.Classifier(class_count(), *parts), batch, size["length"])
-    else:
-        parts = size["width"], size["heads"], size["depth"], size["length"]
-        example = gpt.make(gpt.GPT(*parts), batch, size["length"])
-    return example
-
-
-def load_first_weights(example, model, size_name):
-    shapes = json.loads(str(CURVES[f"{model}/{size_name}/shapes"]))
-    for name, net in example.modules.items():
-        net.load_state_dict(initial_state(shapes[name]))
 
 
 def losses_in_dynamic_mode(example, batches):

@@ -17,12 +17,15 @@ template <typename T> std::vector<std::pair<std::string, T>> toNamed(const py::d
 }
 
 py::tuple compile(const py::dict &entries, const py::dict &variables, std::vector<std::string> targets,
-                  std::vector<std::string> disabledPasses, std::map<std::string, int64_t> planAt, unsigned threads,
-                  bool useStored, std::string storedName) {
+                  std::vector<std::string> disabledPasses, std::map<std::string, int64_t> planAt,
+                  uint64_t memoryBudgetBytes, double memoryBudgetFraction, unsigned threads, bool useStored,
+                  std::string storedName) {
   CompileSettings settings;
   settings.targets = std::move(targets);
   settings.disabledPasses = std::move(disabledPasses);
   settings.planAt = std::move(planAt);
+  settings.memoryBudgetBytes = memoryBudgetBytes;
+  settings.memoryBudgetFraction = memoryBudgetFraction;
   settings.threads = threads;
   settings.useStored = useStored;
   settings.storedName = std::move(storedName);
@@ -95,8 +98,9 @@ void bindCompile(py::module_ &module) {
   module.def("compile", compile, py::arg("entries"), py::arg("variables"),
              py::arg("targets") = std::vector<std::string>{"host"},
              py::arg("disabled_passes") = std::vector<std::string>(),
-             py::arg("plan_at") = std::map<std::string, int64_t>(), py::arg("threads") = 2,
-             py::arg("use_stored") = true, py::arg("stored_name") = "",
+             py::arg("plan_at") = std::map<std::string, int64_t>(), py::arg("memory_budget_bytes") = 0,
+             py::arg("memory_budget_fraction") = 0.0, py::arg("threads") = 2, py::arg("use_stored") = true,
+             py::arg("stored_name") = "",
              "The artifact of all entries: the path where the store has it, else a descriptor of an open file, which the "
              "caller closes; and seconds by phase.");
 }

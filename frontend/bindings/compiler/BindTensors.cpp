@@ -182,6 +182,14 @@ void bindTensors(py::module_ &module) {
   module.def("explain_gradient", explainGradient, py::arg("cost"), py::arg("cotangents"), py::arg("wrt"),
              py::arg("location") = "", py::arg("module_path") = "", py::arg("names") = std::vector<std::string>(),
              "What makes that gradient impossible: a list of (op, line, reason, which of `wrt`).");
+  module.def(
+      "mark_checkpoint",
+      [](const std::vector<TensorRef> &inputs, const std::vector<TensorRef> &outputs) {
+        if (llvm::Error error = getFrontend().markCheckpoint(inputs, outputs))
+          raise(std::move(error));
+      },
+      py::arg("inputs"), py::arg("outputs"),
+      "While tracing: what lies between is computed again for gradients instead of kept.");
   module.def("promote",
              [](py::object a, py::object b) { return getName(promoteTypes(toDataType(a), toDataType(b))).str(); });
 

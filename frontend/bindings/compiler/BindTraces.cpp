@@ -49,6 +49,8 @@ void bindTraces(py::module_ &module) {
       .def("text", &Entry::getText)
       .def("__str__", &Entry::getText)
       .def("variables", getEntryVariables)
+      .def("set_memory_budget", &Entry::setMemoryBudget, py::arg("bytes"), py::arg("fraction"),
+           "The most for the arena of `run`: so many bytes, or with 0 a part of what it takes without a budget.")
       .def("run", runEntry, py::arg("inputs"), py::arg("location") = "",
            "Runs the entry on the current values of its variables.");
 

@@ -1,5 +1,6 @@
 """Gradients."""
 
+from .checkpoint import checkpoint
 from .custom import Function, custom_op
 from .explain import explain_gradient
 from .grad_manager import GradManager
@@ -9,6 +10,7 @@ from .transforms import grad, value_and_grad
 __all__ = [
     "Function",
     "GradManager",
+    "checkpoint",
     "custom_op",
     "explain_gradient",
     "grad",

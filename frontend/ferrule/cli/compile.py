@@ -11,6 +11,7 @@ Examples:
   ferrule compile resnet50.onnx -o resnet50.fer
   ferrule compile detector.onnx -o detector.fer --shape image=1,3,640,640
   ferrule compile encoder.onnx -o encoder.fer --dim batch=1:32 --dim tokens=8:512:8
+  ferrule compile resnet50.onnx -o resnet50.fer --memory-budget 6000000
   ferrule compile encoder.onnx -o encoder.fer --plan-at tokens=512 --target x86-64-v3 --target x86-64-v4"""
 
 
@@ -34,6 +35,8 @@ def add_arguments(commands):
     size_help = "the size of a dim without a maximum that memory is planned for"
     parser.add_argument("--plan-at", action="append", default=[], metavar="DIM=SIZE", type=_plan, help=size_help)
     parser.add_argument("--target", action="append", help="a CPU level: host (default), x86-64-v3, x86-64-v4")
+    budget_help = "the most for the arena: bytes, or a part of what it takes otherwise, as 0.5"
+    parser.add_argument("--memory-budget", metavar="BYTES|PART", type=_budget, help=budget_help)
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
 
@@ -76,6 +79,19 @@ def _plan(text):
     return name, _number(size)
 
 
+def _budget(text):
+    """Bytes as an int, a part as a float."""
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    try:
+        part = float(text)
+    except ValueError:
+        part = 0.0
+    if not 0 < part <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no budget: bytes, or a part above 0 and at most 1, are needed")
+    return part
+
+
 def _resolved(size):
     """A size with a Dim in place of its bounds."""
     from ..dims import Dim
@@ -96,7 +112,11 @@ def run(options):
     shapes.update((name, _resolved(size)) for name, size in options.dim)
     begin = time.perf_counter()
     program = onnx.compile(
-        options.model, shapes=shapes, targets=options.target or ["host"], plan_at=dict(options.plan_at)
+        options.model,
+        shapes=shapes,
+        targets=options.target or ["host"],
+        plan_at=dict(options.plan_at),
+        memory_budget=options.memory_budget,
     )
     program.save(options.output)
     seconds = time.perf_counter() - begin

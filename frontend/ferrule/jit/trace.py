@@ -13,7 +13,7 @@ from .arguments import Arguments, call_with, same_containers
 from .capture import Inputs, is_leaf, record
 from .compare import first_difference
 from .guards import snapshot_all
-from .options import check_options
+from .options import check_options, split_budget
 from .tree import flatten, statics, unflatten
 
 # More programs than this for one signature, or more signatures than that for one function, mean that something changes
@@ -37,6 +37,8 @@ class trace:  # noqa: N801  (a decorator)
             all that were made without this argument.
         check: "always" records again at every call and raises TraceError if that gives another program, which finds
             what no guard sees.
+        memory_budget: the most that the arena of a run may take, as for `ferrule.compile`. A call whose program cannot do
+            with it raises BudgetError.
         options: MegEngine's other options, see `options`.
     """
 
@@ -47,8 +49,10 @@ class trace:  # noqa: N801  (a decorator)
             return functools.partial(cls, **options)
         return super().__new__(cls)
 
-    def __init__(self, function, *, symbolic=True, enabled=None, check=None, **options):
+    def __init__(self, function, *, symbolic=True, enabled=None, check=None, memory_budget=None, **options):
         check_options(options)
+        self.memory_budget = memory_budget
+        split_budget(memory_budget, "trace")
         if check not in (None, "always"):
             raise UnsupportedError(f"trace: check={check!r}; allowed: None, 'always'")
         self._bound = ()
@@ -142,7 +146,10 @@ class trace:  # noqa: N801  (a decorator)
         """A recording of this call."""
         name = self.__name__ if self.__name__.isidentifier() else "traced"  # a lambda has none
         inputs = Inputs(call.specs(), call.build)
-        return record(self.__wrapped__, name, inputs, functools.partial(self._call, call.structure), undo=undo)
+        recorded = record(self.__wrapped__, name, inputs, functools.partial(self._call, call.structure), undo=undo)
+        if self.memory_budget is not None:
+            recorded.entry.set_memory_budget(*split_budget(self.memory_budget, "trace"))
+        return recorded
 
     def _call(self, structure, tensors, guards):
         """The function on an argument tree with these tensors: (the tree, its snapshot before, the result)."""

@@ -1,0 +1,162 @@
+#include "passes/recompute/BlockProblem.h"
+
+#include "ir/graph/ControlFlow.h"
+#include "ir/graph/Nonzero.h"
+#include "ir/graph/Shape.h"
+#include "ir/graph/State.h"
+#include "passes/memory/MemoryPlan.h"
+#include "passes/recompute/Marks.h"
+#include "passes/recompute/TimeEstimate.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace mlir::ferrule;
+
+namespace {
+
+bool isInstruction(Operation *op) { return isa<DispatchOp>(op) || isControlFlow(op); }
+
+class Describer {
+public:
+  Describer(Block &block, const ::ferrule::DimConstraints &constraints) : block(block), constraints(constraints), time(constraints) {}
+
+  RecomputeProblem run() {
+    for (Operation &op : block)
+      if (isInstruction(&op))
+        addNode(&op);
+    pinReturned();
+    return std::move(problem);
+  }
+
+private:
+  uint32_t getNumber(Value value) {
+    auto [it, inserted] = numbers.try_emplace(value, problem.values.size());
+    if (inserted)
+      problem.values.push_back({uint64_t(time.getBytes(value)), /*pinned=*/true, noNode, /*forced=*/false});
+    return it->second;
+  }
+
+  void addNode(Operation *op) {
+    RecomputeNode node;
+    for (Value operand : op->getOperands())
+      node.reads.push_back(getNumber(getStoredValue(operand)));
+    for (OpResult result : op->getResults()) {
+      uint32_t number = getNumber(result);
+      problem.values[number].pinned = false;
+      problem.values[number].producer = problem.nodes.size();
+      problem.values[number].forced = isMarked(result);
+      node.writes.push_back(number);
+    }
+    if (auto dispatch = dyn_cast<DispatchOp>(op))
+      describeDispatch(dispatch, node);
+    else
+      describeControlFlow(op, node);
+    problem.nodes.push_back(std::move(node));
+  }
+
+  static bool isMarked(OpResult result) {
+    if (result.getOwner()->hasAttr(recomputedAttributeName))
+      return false;
+    auto dispatch = dyn_cast<DispatchOp>(result.getOwner());
+    if (!dispatch)
+      return isInCheckpoint(result.getOwner()->getLoc());
+    Operation *op = dispatch.getYielded()[result.getResultNumber()].getDefiningOp();
+    return op && isInCheckpoint(op->getLoc());
+  }
+
+  void describeDispatch(DispatchOp dispatch, RecomputeNode &node) {
+    node.clonable = !getCountedDim(dispatch);
+    node.cheap = true;
+    for (Operation &op : dispatch.getBodyBlock()) {
+      LoweringKind kind = cast<FerruleOpInterface>(op).getLoweringKind();
+      node.cheap &= kind == LoweringKind::Elementwise || kind == LoweringKind::Shape ||
+                    kind == LoweringKind::Constant || isa<YieldOp>(op);
+    }
+    node.nanoseconds = time.ofDispatch(dispatch);
+    for (auto [result, value] : llvm::enumerate(dispatch.getResults()))
+      for (auto [input, operand] : llvm::enumerate(dispatch.getInputs()))
+        if (problem.values[node.writes[result]].bytes == problem.values[node.reads[input]].bytes &&
+            problem.values[node.reads[input]].producer != noNode && canShareStorage(dispatch, result, input))
+          node.shares.push_back({uint32_t(result), uint32_t(input)});
+  }
+
+  void describeControlFlow(Operation *op, RecomputeNode &node) {
+    bool counts = false;
+    op->walk([&](DispatchOp dispatch) { counts |= bool(getCountedDim(dispatch)); });
+    node.clonable = !counts && !isa<WhileOp>(op);
+    node.nanoseconds = time.ofControlFlow(op);
+    for (Region &region : op->getRegions()) {
+      RecomputeProblem inner = Describer(region.front(), constraints).run();
+      for (uint64_t bytes : getLiveBytes(inner, getOriginal(inner)))
+        node.workspaceBytes = std::max(node.workspaceBytes, bytes);
+    }
+  }
+
+  /// Outputs, assigned values and what a region yields lie where they belong.
+  void pinReturned() {
+    for (Operation &op : block)
+      if (isa<AssignOp, YieldOp, func::ReturnOp>(op))
+        for (Value operand : op.getOperands())
+          if (auto it = numbers.find(getStoredValue(operand)); it != numbers.end())
+            problem.values[it->second].pinned = true;
+  }
+
+  Block &block;
+  const ::ferrule::DimConstraints &constraints;
+  TimeEstimate time;
+  RecomputeProblem problem;
+  DenseMap<Value, uint32_t> numbers;
+};
+
+/// The operand as it is read from `base`: through copies of the reshapes on the way.
+Value readFrom(OpBuilder &builder, Value operand, Value base) {
+  auto reshape = operand.getDefiningOp<ReshapeOp>();
+  if (!reshape)
+    return base;
+  IRMapping mapping;
+  mapping.map(reshape.getX(), readFrom(builder, reshape.getX(), base));
+  return builder.clone(*reshape, mapping)->getResult(0);
+}
+
+} // namespace
+
+RecomputeProblem mlir::ferrule::describeBlock(Block &block, const ::ferrule::DimConstraints &constraints) {
+  return Describer(block, constraints).run();
+}
+
+void mlir::ferrule::applySequence(Block &block, const RecomputeSequence &sequence) {
+  SmallVector<Operation *> nodes;
+  for (Operation &op : block)
+    if (isInstruction(&op))
+      nodes.push_back(&op);
+  SmallVector<uint32_t> before(sequence.steps.size());
+  uint32_t next = nodes.size();
+  for (uint32_t time = sequence.steps.size(); time-- > 0;) {
+    if (!sequence.steps[time].isClone)
+      next = sequence.steps[time].node;
+    before[time] = next;
+  }
+  std::vector<Value> values(sequence.instances.size());
+  for (auto [time, step] : llvm::enumerate(sequence.steps)) {
+    Operation *op = nodes[step.node];
+    OpBuilder builder(nodes[before[time]]);
+    SmallVector<Value> operands(op->getOperands());
+    // The node's own operands may be those of second runs already: what they were is known by value.
+    for (auto [operand, instance] : llvm::zip(operands, step.reads))
+      if (instance != sequence.instances[instance].value)
+        operand = readFrom(builder, operand, values[instance]);
+    if (step.isClone) {
+      Operation *clone = builder.clone(*op);
+      clone->setOperands(operands);
+      clone->setAttr(recomputedAttributeName, builder.getUnitAttr());
+      for (auto [instance, result] : llvm::zip(step.writes, clone->getResults()))
+        values[instance] = result;
+    } else {
+      op->setOperands(operands);
+    }
+  }
+}

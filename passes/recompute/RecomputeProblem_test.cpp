@@ -1,0 +1,150 @@
+// Random chains with residuals, and what comes of the choices for them. Every sequence is run symbolically: each step must
+// read instances that were made before, of the values that its node reads.
+#include "passes/recompute/ChooseRecomputation.h"
+
+#include <algorithm>
+#include <random>
+
+#include <catch2/catch.hpp>
+
+using namespace mlir::ferrule;
+
+namespace {
+
+/// A forward pass of `depth` layers and the backward pass that reads each layer's input and result.
+struct Network {
+  RecomputeProblem problem;
+
+  uint32_t addValue(uint64_t bytes, uint32_t producer, bool pinned) {
+    problem.values.push_back({bytes, pinned, producer, false});
+    return uint32_t(problem.values.size() - 1);
+  }
+  uint32_t addNode(std::vector<uint32_t> reads, uint64_t bytes, double nanoseconds, bool cheap, bool pinned = false) {
+    uint32_t result = addValue(bytes, uint32_t(problem.nodes.size()), pinned);
+    RecomputeNode node;
+    node.reads = std::move(reads);
+    node.writes = {result};
+    node.nanoseconds = nanoseconds;
+    node.clonable = true;
+    node.cheap = cheap;
+    problem.nodes.push_back(node);
+    return result;
+  }
+};
+
+Network makeNetwork(unsigned depth, unsigned seed) {
+  std::mt19937 random(seed);
+  auto pick = [&](unsigned low, unsigned high) { return low + random() % (high - low + 1); };
+  Network network;
+  std::vector<uint32_t> inputs, products;
+  uint32_t x = network.addValue(64 * pick(1, 16), noNode, true);
+  for (unsigned layer = 0; layer < depth; ++layer) {
+    uint64_t bytes = 64 * pick(1, 16);
+    uint32_t product = network.addNode({x}, bytes, 1000 * pick(1, 9), false);
+    inputs.push_back(x);
+    products.push_back(product);
+    std::vector<uint32_t> reads{product};
+    if (layer > 2 && pick(0, 2) == 0)
+      reads.push_back(products[layer - pick(1, 3)]); // A skip.
+    x = network.addNode(reads, bytes, 100, true);
+  }
+  uint32_t gradient = x;
+  for (unsigned layer = depth; layer-- > 0;) {
+    gradient = network.addNode({gradient, inputs[layer], products[layer]}, 64 * pick(1, 16), 2000, false, layer == 0);
+    network.addNode({gradient, inputs[layer]}, 64, 1000, false, true);
+  }
+  return network;
+}
+
+void checkSequence(const RecomputeProblem &problem, const RecomputeSequence &sequence) {
+  std::vector<bool> made(sequence.instances.size(), false);
+  for (uint32_t value = 0; value < problem.values.size(); ++value)
+    made[value] = problem.values[value].producer == noNode;
+  uint32_t next = 0;
+  double added = 0;
+  for (const RecomputeStep &step : sequence.steps) {
+    const RecomputeNode &node = problem.nodes[step.node];
+    REQUIRE(step.reads.size() == node.reads.size());
+    for (size_t i = 0; i < step.reads.size(); ++i) {
+      CHECK(made[step.reads[i]]);
+      CHECK(sequence.instances[step.reads[i]].value == node.reads[i]);
+    }
+    if (step.isClone)
+      added += node.nanoseconds;
+    else
+      CHECK(step.node == next++);
+    for (size_t i = 0; i < step.writes.size(); ++i) {
+      CHECK(!made[step.writes[i]]);
+      CHECK(sequence.instances[step.writes[i]].value == node.writes[i]);
+      made[step.writes[i]] = true;
+    }
+  }
+  CHECK(next == problem.nodes.size());
+  CHECK(added == Approx(sequence.nanoseconds));
+}
+
+uint64_t getPeak(const RecomputeProblem &problem, const RecomputeSequence &sequence) {
+  std::vector<uint64_t> live = getLiveBytes(problem, sequence);
+  return *std::max_element(live.begin(), live.end());
+}
+
+TEST_CASE("each choice is a program that computes the same") {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    Network network = makeNetwork(3 + seed % 60, seed);
+    RecomputeChooser chooser(network.problem);
+    for (unsigned part = 1; part <= 8; ++part) {
+      std::optional<RecomputeChoice> choice = chooser.choose(chooser.getOriginalPeak() * part / 8);
+      if (choice)
+        checkSequence(network.problem, expandChoice(network.problem, *choice));
+    }
+  }
+}
+
+TEST_CASE("arbitrary policies are programs that compute the same") {
+  std::mt19937 random(5);
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    Network network = makeNetwork(3 + seed % 40, seed);
+    RecomputeChoice choice;
+    choice.border = random() % network.problem.nodes.size();
+    for (size_t value = 0; value < network.problem.values.size(); ++value)
+      choice.policies.push_back(RecomputePolicy(random() % 3));
+    for (RecomputeNode &node : network.problem.nodes)
+      node.clonable = random() % 4 != 0;
+    checkSequence(network.problem, expandChoice(network.problem, choice));
+  }
+}
+
+TEST_CASE("a target that the network takes anyway costs nothing") {
+  Network network = makeNetwork(20, 1);
+  RecomputeChooser chooser(network.problem);
+  std::optional<RecomputeChoice> choice = chooser.choose(2 * chooser.getOriginalPeak());
+  REQUIRE(choice);
+  CHECK(expandChoice(network.problem, *choice).nanoseconds == 0);
+  CHECK(getPeak(network.problem, getOriginal(network.problem)) == chooser.getOriginalPeak());
+}
+
+/// 400 equal layers of 1024 bytes, each kept for the backward pass: 400 KiB. With segments of s layers of which one value is
+/// kept, 400 / s + s values are live at the end, least at s = 20: some 40 KiB, for one more forward pass.
+TEST_CASE("a chain takes about the square root of its length") {
+  constexpr unsigned depth = 400;
+  Network network;
+  std::vector<uint32_t> inputs;
+  uint32_t x = network.addValue(1024, noNode, true);
+  for (unsigned layer = 0; layer < depth; ++layer) {
+    inputs.push_back(x);
+    x = network.addNode({x}, 1024, 1000, false);
+  }
+  for (unsigned layer = depth; layer-- > 0;)
+    x = network.addNode({x, inputs[layer]}, 1024, 2000, false, layer == 0);
+  RecomputeChooser chooser(network.problem);
+  CHECK(chooser.getOriginalPeak() >= depth * 1024);
+  std::optional<RecomputeChoice> choice = chooser.choose(48 * 1024);
+  REQUIRE(choice);
+  RecomputeSequence sequence = expandChoice(network.problem, *choice);
+  checkSequence(network.problem, sequence);
+  CHECK(getPeak(network.problem, sequence) <= 48 * 1024);
+  CHECK(sequence.nanoseconds <= depth * 1000.0);
+  CHECK_FALSE(chooser.choose(16 * 1024));
+}
+
+} // namespace
