@@ -114,7 +114,11 @@ std::shared_ptr<HostBuffer> borrowElements(py::array array, size_t byteSize) {
 
 TensorRef toTensor(const py::array &array, SourceLocation location, bool borrow) {
   DataType type = getType(array);
-  py::array dense = py::array::ensure(array, py::array::c_style);
+  // Elements in network order, as some image and tape formats have them; every machine of ours has the other.
+  py::array native = array;
+  if (array.dtype().byteorder() == '>')
+    native = array.attr("astype")(array.dtype().attr("newbyteorder")("="));
+  py::array dense = py::array::ensure(native, py::array::c_style);
   if (!dense)
     throw py::error_already_set();
   llvm::SmallVector<int64_t, 4> sizes(dense.shape(), dense.shape() + dense.ndim());

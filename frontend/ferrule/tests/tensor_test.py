@@ -203,3 +203,13 @@ def test_unknown_dtypes_are_refused_with_the_list():
         fer.tensor(np.zeros(2, "complex128"))
     with pytest.raises(DtypeError, match="'float31'"):
         fer.zeros((2,), dtype="float31")
+
+
+@pytest.mark.parametrize("dtype", (">f2", ">f4", ">f8", ">i2", ">i4", ">i8", ">u2", ">u4", ">u8"))
+def test_arrays_in_the_other_byte_order_keep_their_values(dtype):
+    array = np.array([1, 2, 300], dtype)
+    tensor = fer.tensor(array)
+    assert tensor.numpy().dtype == array.dtype.newbyteorder("=")
+    np.testing.assert_array_equal(tensor.numpy(), array)
+    if array.dtype.kind == "f":
+        np.testing.assert_array_equal(fer.Parameter(array).numpy(), array)
