@@ -20,7 +20,8 @@ namespace mlir::ferrule {
 
 /// What the code generator knows about a CPU target.
 struct CpuTarget {
-  /// The name in artifacts and options: "x86-64-v3", "x86-64-v4".
+  /// The name in artifacts and options: "x86-64-v3", "x86-64-v4",
+  /// "aarch64".
   llvm::StringRef name;
   llvm::StringRef triple;
   llvm::StringRef cpu;
@@ -28,9 +29,6 @@ struct CpuTarget {
   llvm::StringRef features;
   /// Bits of the vector registers that the generated code may use.
   unsigned vectorBits;
-  /// Register tile of the contraction micro-kernels: rows, and panels of 16
-  /// columns side by side.
-  unsigned tileRows, tilePanels;
 };
 
 /// All CPU targets, worst first within an architecture.

@@ -1,0 +1,131 @@
+"""Code for 64-bit ARM under qemu's emulation of a processor: the bits are those of x86-64 (docs/numerics.md)."""
+
+import pathlib
+import subprocess
+
+import data_files
+import digits
+import gpt
+import numpy as np
+import pytest
+import resnet18
+import tagger
+from example_training import compile_example
+from ferrule._stream import apply
+from model_cases import SIZES, batches_of
+from safetensors.numpy import load_file, save_file
+
+import ferrule as fer
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RUNNER = ROOT / "build" / "aarch64" / "bin" / "ferrule-run"
+MODELS = {
+    "resnet18": lambda size: resnet18.make(resnet18.ResNet18(size["width"]), size["batch"], size["lr"]),
+    "gpt": lambda size: gpt.make(
+        gpt.GPT(size["width"], size["heads"], size["depth"], size["length"]), size["batch"], size["length"]
+    ),
+    "tagger": lambda size: tagger.make(tagger.Tagger(size["width"]), max_batch=size["batch"], longest=size["longest"]),
+}
+CASES = {op: each for op, each in data_files.load().items() if op != "gradient"}
+
+
+def assert_same(got, wanted):
+    assert wanted and got.keys() == wanted.keys()
+    for name in wanted:
+        assert got[name].dtype == wanted[name].dtype and got[name].shape == wanted[name].shape, name
+        assert bits(got[name]) == bits(wanted[name]), name
+
+
+def bits(array):
+    """The array's bits, with every NaN made the same."""
+    array = np.ascontiguousarray(array)
+    if array.dtype.kind not in "biu":
+        array = np.where(np.isnan(array), np.array(np.nan, array.dtype), array)
+    return array.tobytes()
+
+
+@pytest.fixture(scope="module")
+def emulated_run():
+    """run(*arguments): ferrule-run for aarch64 under qemu-user."""
+    assert RUNNER.exists(), f"{RUNNER} is missing: ./dev build --target aarch64 makes it"
+
+    def run(*arguments):
+        command = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", str(RUNNER), *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
+        assert done.returncode == 0, f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def digits_for_both(make_digits, tmp_path_factory):
+    """The demo's artifact with code for x86-64 and for ARM."""
+    path = tmp_path_factory.mktemp("aarch64") / "digits.fer"
+    digits.compile_digits(*make_digits(), targets=("x86-64-v3", "aarch64")).save(path)
+    return path
+
+
+@pytest.mark.parametrize("threads", (1, 3))
+def test_a_network_predicts(digits_for_both, oracle, ferrule_run, emulated_run, tmp_path, threads):
+    inputs, native, emulated = (tmp_path / f"{name}.safetensors" for name in ("inputs", "native", "emulated"))
+    save_file({"image": np.ascontiguousarray(oracle.images[0])}, inputs)
+    arguments = ("run", digits_for_both, "--entry", "predict", "--inputs", inputs, "--threads", threads, "--outputs")
+    ferrule_run(*arguments, native)
+    emulated_run(*arguments, emulated)
+    assert_same(load_file(emulated), load_file(native))
+
+
+def test_a_network_trains(digits_for_both, oracle, ferrule_run, emulated_run, tmp_path):
+    """20 steps: every variable and the optimizer's state."""
+    data = tmp_path / "train.safetensors"
+    save_file({"image": oracle.images.reshape(-1, 1, 8, 8), "label": oracle.labels.reshape(-1)}, data)
+    arguments = ("train", digits_for_both, "--entry", "train_step", "--data", data, "--epochs", 1, "--batch", 64,
+                 "--seed", 7, "--threads", 2, "--checkpoint")  # fmt: skip
+    ferrule_run(*arguments, tmp_path / "native")
+    emulated_run(*arguments, tmp_path / "emulated")
+    assert_same(load_file(tmp_path / "emulated"), load_file(tmp_path / "native"))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_models_train(model, ferrule_run, emulated_run, tmp_path):
+    """Three steps at the small size: convolutions with batch norm, attention, a loop over time; outputs and all state."""
+    size, path = SIZES[model]["small"], tmp_path / "model.fer"
+    example = MODELS[model](size)
+    program = compile_example(example, targets=("x86-64-v3", "aarch64"))
+    program.save(path)
+    names = [each["name"] for each in program.signature("train_step")["inputs"]]
+    for batch in batches_of(model, size)[:3]:
+        save_file(dict(zip(names, batch)), tmp_path / "inputs")
+        for run, kind in ((ferrule_run, "native"), (emulated_run, "emulated")):
+            state = tmp_path / f"{kind}_state"
+            resume = ["--checkpoint", state] if state.exists() else []
+            run("run", path, "--entry", "train_step", "--inputs", tmp_path / "inputs", "--outputs", tmp_path / kind,
+                "--save", state, *resume)  # fmt: skip
+        assert_same(load_file(tmp_path / "emulated"), load_file(tmp_path / "native"))
+        assert_same(load_file(tmp_path / "emulated_state"), load_file(tmp_path / "native_state"))
+
+
+@pytest.mark.parametrize("op", CASES)
+def test_ops(op, ferrule_run, emulated_run, tmp_path):
+    """Every case of the op's data file, in one entry."""
+    cases = CASES[op]
+    arrays = [data_files.inputs_of(case) for case in cases]
+    present = [(c, i) for c, each in enumerate(arrays) for i, array in enumerate(each) if array is not None]
+
+    def run(inputs):
+        handles = [[None] * len(each) for each in arrays]
+        for (c, i), tensor in zip(present, inputs):
+            handles[c][i] = tensor._handle
+        outputs = [apply(op, each, data_files.attributes_of(case)) for each, case in zip(handles, cases)]
+        return [fer.Tensor._wrap(handle) for each in outputs for handle in each]
+
+    specs = [fer.Spec(arrays[c][i].shape, arrays[c][i].dtype) for c, i in present]
+    program = fer.compile({"main": (run, [specs])}, targets=["x86-64-v3", "aarch64"])
+    program.save(tmp_path / "op.fer")
+    inputs, native, emulated = (tmp_path / f"{name}.safetensors" for name in ("inputs", "native", "emulated"))
+    names = [each["name"] for each in program.signature("main")["inputs"]]
+    save_file({name: arrays[c][i].copy() for name, (c, i) in zip(names, present)}, inputs)
+    arguments = ("run", tmp_path / "op.fer", "--entry", "main", "--inputs", inputs, "--outputs")
+    ferrule_run(*arguments, native)
+    emulated_run(*arguments, emulated)
+    assert_same(load_file(emulated), load_file(native))
