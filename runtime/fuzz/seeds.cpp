@@ -38,10 +38,18 @@ std::vector<serialize::Segment> segments_of(const Bytes& artifact) {
     std::memcpy(&offset, offsets + i * sizeof offset, sizeof offset);
     std::memcpy(&entry, directory + i * sizeof entry, sizeof entry);
     const auto begin = artifact.begin() + static_cast<std::ptrdiff_t>(offset);
-    segments.push_back({static_cast<serialize::SegmentKind>(entry.kind), entry.name, entry.alignment,
-                        Bytes(begin, begin + static_cast<std::ptrdiff_t>(entry.size))});
+    segments.push_back(serialize::hold_segment(static_cast<serialize::SegmentKind>(entry.kind), entry.name,
+                                               entry.alignment,
+                                               Bytes(begin, begin + static_cast<std::ptrdiff_t>(entry.size))));
   }
   return segments;
+}
+
+Bytes metadata_of(const Bytes& artifact) {
+  const serialize::Segment metadata = segments_of(artifact)[0];
+  Bytes bytes(metadata.size);
+  metadata.write(bytes.data());
+  return bytes;
 }
 
 Bytes safetensors(const std::string& header, size_t data_size) {
@@ -72,14 +80,14 @@ Bytes test_program() {
 Bytes artifact_with_metadata(Bytes metadata) {
   static const std::vector<serialize::Segment> sample = segments_of(sample_artifact());
   std::vector<serialize::Segment> segments = sample;
-  segments[0].bytes = std::move(metadata);
+  segments[0] = serialize::hold_segment(segments[0].kind, "", segments[0].alignment, std::move(metadata));
   return serialize::frame_artifact(segments);
 }
 
 std::vector<std::pair<std::string, Bytes>> seeds(const std::string& fuzzer) {
   if (fuzzer == "open") return {{"sample", sample_artifact()}, {"test_program", test_program()}};
   if (fuzzer == "verify")
-    return {{"sample", segments_of(sample_artifact())[0].bytes}, {"test_program", segments_of(test_program())[0].bytes}};
+    return {{"sample", metadata_of(sample_artifact())}, {"test_program", metadata_of(test_program())}};
   if (fuzzer == "checkpoint") return {{"checkpoint", checkpoint()}};
   if (fuzzer == "safetensors")
     return {{"checkpoint", checkpoint()},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "serialize/schema/schema_hash.h"
 #include "serialize/schema/sha256.h"
@@ -57,6 +58,22 @@ bool frame_artifact(const std::vector<Segment>& segments, const AllocateArtifact
   at += offsets.size() * sizeof(uint64_t);
   std::memcpy(at, directory.data(), directory.size() * sizeof(SegmentEntry));
   return true;
+}
+
+std::vector<uint8_t> frame_artifact(const std::vector<Segment>& segments) {
+  std::vector<uint8_t> artifact;
+  frame_artifact(segments, [&](uint64_t byte_size) {
+    artifact.resize(byte_size);
+    return artifact.data();
+  });
+  return artifact;
+}
+
+Segment hold_segment(SegmentKind kind, std::string name, uint64_t alignment, std::vector<uint8_t> bytes) {
+  const uint64_t size = bytes.size();
+  return {kind, std::move(name), alignment, size, [held = std::move(bytes)](uint8_t* at) {
+            if (!held.empty()) std::memcpy(at, held.data(), held.size());
+          }};
 }
 
 bool reseal_artifact(std::vector<uint8_t>& artifact) {

@@ -27,6 +27,10 @@ using AllocateArtifact = std::function<uint8_t*(uint64_t byte_size)>;
 // `allocate` gives no memory.
 bool frame_artifact(const std::vector<Segment>& segments, const AllocateArtifact& allocate);
 
+// For tests: the bytes of an artifact, and a segment that keeps its own.
+std::vector<uint8_t> frame_artifact(const std::vector<Segment>& segments);
+Segment hold_segment(SegmentKind kind, std::string name, uint64_t alignment, std::vector<uint8_t> bytes);
+
 // Recomputes every hash of an artifact whose bytes were edited, as far as its header and directory still make sense;
 // for tests that must get past the hashes. Returns false when nothing could be resealed.
 bool reseal_artifact(std::vector<uint8_t>& artifact);
