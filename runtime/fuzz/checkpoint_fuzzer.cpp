@@ -9,25 +9,8 @@
 #include "runtime/api/ferrule.h"
 #include "runtime/fuzz/seeds.h"
 
-namespace {
-
-FerruleSession* create_session() {
-  const std::vector<uint8_t> artifact = ferrule::runtime::fuzz::test_program();
-  FerruleProgram* program = nullptr;
-  FerruleSession* session = nullptr;
-  FerruleSessionOptions options{};
-  options.struct_size = sizeof(options);
-  options.thread_count = 1;
-  if (ferrule_program_open_bytes(artifact.data(), artifact.size(), nullptr, &program) != nullptr) std::abort();
-  if (ferrule_session_create(program, &options, &session) != nullptr) std::abort();
-  ferrule_program_release(program);
-  return session;
-}
-
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t byte_size) {
-  static FerruleSession* const session = create_session();
+  static FerruleSession* const session = ferrule::runtime::fuzz::create_test_session();
   const int file = memfd_create("checkpoint", 0);
   if (file < 0 || write(file, bytes, byte_size) != static_cast<ssize_t>(byte_size)) std::abort();
   char path[64];

@@ -39,23 +39,10 @@ void pick(FuzzedDataProvider& choices, bool is_output, FuzzedTensor* out) {
     out->data[at] = choices.ConsumeIntegralInRange<uint8_t>(0, 20);
 }
 
-FerruleSession* create_session() {
-  const std::vector<uint8_t> artifact = ferrule::runtime::fuzz::test_program();
-  FerruleProgram* program = nullptr;
-  FerruleSession* session = nullptr;
-  FerruleSessionOptions options{};
-  options.struct_size = sizeof(options);
-  options.thread_count = 1;
-  if (ferrule_program_open_bytes(artifact.data(), artifact.size(), nullptr, &program) != nullptr) std::abort();
-  if (ferrule_session_create(program, &options, &session) != nullptr) std::abort();
-  ferrule_program_release(program);
-  return session;
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t byte_size) {
-  static FerruleSession* const session = create_session();
+  static FerruleSession* const session = ferrule::runtime::fuzz::create_test_session();
   static const char* const kEntries[] = {"predict", "train",  "evaluate", "fail",        "check",    "halve",    "threads",
                                          "pair",    "repeat", "choose",   "scan",        "triangle", "positive", "check_each",
                                          "nothing"};

@@ -77,6 +77,19 @@ Bytes test_program() {
                                                  : testing::describe_test_program(kernels));
 }
 
+FerruleSession* create_test_session() {
+  const std::vector<uint8_t> artifact = test_program();
+  FerruleProgram* program = nullptr;
+  FerruleSession* session = nullptr;
+  FerruleSessionOptions options{};
+  options.struct_size = sizeof(options);
+  options.thread_count = 1;
+  if (ferrule_program_open_bytes(artifact.data(), artifact.size(), nullptr, &program) != nullptr) std::abort();
+  if (ferrule_session_create(program, &options, &session) != nullptr) std::abort();
+  ferrule_program_release(program);
+  return session;
+}
+
 Bytes artifact_with_metadata(Bytes metadata) {
   static const std::vector<serialize::Segment> sample = segments_of(sample_artifact());
   std::vector<serialize::Segment> segments = sample;

@@ -7,11 +7,16 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/api/ferrule.h"
+
 namespace ferrule::runtime::fuzz {
 
 // The artifact of runtime/testing/test_program.h. FERRULE_TEST_KERNELS names its image, else it is where a test
 // finds it.
 std::vector<uint8_t> test_program();
+
+// A session of that program on one thread, for the life of the process.
+FerruleSession* create_test_session();
 
 // The sample program of the golden file with other metadata, sealed.
 std::vector<uint8_t> artifact_with_metadata(std::vector<uint8_t> metadata);
