@@ -20,7 +20,6 @@
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/Support/xxhash.h"
 
 #include <chrono>
 #include <cstring>
@@ -71,13 +70,8 @@ private:
 /// The contents of a variable or constant, made of `source` when the artifact is written: packed if there is a layout.
 GeneratedBytes generateBytes(ElementBytes source, ArrayRef<int64_t> shape, size_t elementBytes,
                              std::optional<PanelLayout> layout) {
-  auto hash = [](auto elements) {
-    llvm::XXH128_hash_t hash = llvm::xxh3_128bits(
-        {reinterpret_cast<const uint8_t *>(elements.data()), elements.size() * sizeof(elements.front())});
-    return std::array<uint64_t, 2>{hash.low64, hash.high64};
-  };
   GeneratedBytes generated;
-  generated.identity = hash(source.bytes);
+  generated.identity = hashContents(source.bytes.data(), source.bytes.size());
   if (!layout) {
     generated.size = source.bytes.size();
     generated.write = [source](uint8_t *to) { std::memcpy(to, source.bytes.data(), source.bytes.size()); };
@@ -87,7 +81,7 @@ GeneratedBytes generateBytes(ElementBytes source, ArrayRef<int64_t> shape, size_
   key.append({elementBytes, uint64_t(layout->groups), layout->nAxes.size(), layout->kAxes.size()});
   for (ArrayRef<int64_t> numbers : {ArrayRef<int64_t>(layout->nAxes), ArrayRef<int64_t>(layout->kAxes), shape})
     key.append(numbers.begin(), numbers.end());
-  generated.identity = hash(ArrayRef<uint64_t>(key));
+  generated.identity = hashContents(key.data(), key.size_in_bytes());
   generated.size = llvm::product_of(layout->getPhysicalShape(shape)) * elementBytes;
   generated.write = [source, shape = llvm::to_vector(shape), elementBytes, layout = *layout,
                      size = generated.size](uint8_t *to) {

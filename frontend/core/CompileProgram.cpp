@@ -4,9 +4,8 @@
 
 #include "codegen/Compiler.h"
 #include "frontend/core/Error.h"
+#include "ir/graph/ElementBytes.h"
 #include "serialize/writer/writer.h"
-
-#include "llvm/Support/xxhash.h"
 
 #include <chrono>
 #include <map>
@@ -69,8 +68,8 @@ std::string describeContents(const InitialValues &values, const CompileSettings 
     os << "plan " << dim << " at " << size << '\n';
   os << "budget " << settings.memoryBudgetBytes << ' ' << settings.memoryBudgetFraction << '\n';
   for (const auto &[name, bytes] : values) {
-    llvm::XXH128_hash_t hash = llvm::xxh3_128bits({reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()});
-    os << name << " = " << hash.low64 << ' ' << hash.high64 << '\n';
+    auto [low, high] = mlir::ferrule::hashContents(bytes.data(), bytes.size());
+    os << name << " = " << low << ' ' << high << '\n';
   }
   return text;
 }

@@ -3,6 +3,7 @@
 #include "ir/graph/ElementBytes.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace mlir::ferrule;
@@ -33,4 +34,9 @@ std::optional<ElementBytes> mlir::ferrule::getElementBytes(ElementsAttr elements
       copy->insert(copy->end(), element.begin(), element.end());
   }
   return ElementBytes{*copy, copy};
+}
+
+std::array<uint64_t, 2> mlir::ferrule::hashContents(const void *bytes, size_t byteSize) {
+  llvm::XXH128_hash_t hash = llvm::xxh3_128bits({static_cast<const uint8_t *>(bytes), byteSize});
+  return {hash.low64, hash.high64};
 }

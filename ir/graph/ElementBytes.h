@@ -4,6 +4,7 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -23,6 +24,9 @@ std::optional<ArrayRef<char>> getRawBytes(ElementsAttr elements);
 /// The elements, in the attribute's memory where they lie there like that, else a copy. None for an attribute that is not
 /// dense.
 std::optional<ElementBytes> getElementBytes(ElementsAttr elements);
+
+/// 128 bits (XXH3) that tell contents apart; no protection against an adversary.
+std::array<uint64_t, 2> hashContents(const void *bytes, size_t byteSize);
 
 } // namespace mlir::ferrule
 

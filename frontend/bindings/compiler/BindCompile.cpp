@@ -2,9 +2,9 @@
 
 #include "frontend/bindings/compiler/Bindings.h"
 #include "frontend/core/CompileProgram.h"
+#include "ir/graph/ElementBytes.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/xxhash.h"
 
 namespace ferrule::frontend::python {
 namespace {
@@ -85,9 +85,8 @@ static void bindProgramStore(py::module_ &module) {
       "hash_bytes",
       [](const py::buffer &buffer) {
         py::buffer_info bytes = buffer.request();
-        llvm::XXH128_hash_t hash = llvm::xxh3_128bits(
-            {static_cast<const uint8_t *>(bytes.ptr), static_cast<size_t>(bytes.size * bytes.itemsize)});
-        return llvm::utohexstr(hash.high64) + "." + llvm::utohexstr(hash.low64);
+        auto [low, high] = mlir::ferrule::hashContents(bytes.ptr, bytes.size * bytes.itemsize);
+        return llvm::utohexstr(high) + "." + llvm::utohexstr(low);
       },
       py::arg("buffer"), "128 bits (XXH3) that tell contents apart, as text; no protection against an adversary.");
 }
