@@ -98,6 +98,20 @@ class Program:
             "scratch": info["scratch_bytes"],
         }
 
+    def memory_plan(self, entry):
+        """What happens in the arena while an entry runs.
+
+        Returns:
+            A dict of ``peak_bytes``, ``lower_bound_bytes`` and ``naive_bytes``, as `memory` has them; ``buffers``, each with
+            its ``name``, ``kind`` (activation, residual, recomputed, gradient, state or workspace; input, output,
+            variable or constant outside of the arena), ``offset``, ``planned_bytes``, ``first_time`` to ``last_time`` and
+            ``maker_time``; ``timeline``: by time, the ``op``, the user's ``location`` and the ``live_bytes``; and
+            ``fullest_time``, at which most is live. docs/format.md lists the rest.
+        """
+        self._entry(entry)
+        entries = json.loads(_runtime.dump_artifact(self._artifact(), memory=True))["entries"]
+        return next(found for found in entries if found["name"] == entry)
+
     def sizes(self):
         """Bytes of the artifact: ``file``, ``weights``, ``code``, and ``targets`` by name."""
         info = self._program.info()

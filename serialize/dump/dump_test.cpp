@@ -54,6 +54,8 @@ TEST_CASE("the JSON holds the same facts and escapes what must be escaped") {
   CHECK(contains(json, R"("shape": ["batch"])"));
   CHECK(contains(json, R"("dims": [{"name": "batch", "min": 1, "max": 8, "multiple_of": 1}])"));
   CHECK(contains(json, R"("assigns": ["position"])"));
+  CHECK(contains(json, R"("name": "doubled", "storage": "arena", "kind": "activation")"));
+  CHECK(contains(json, R"("timeline": [{"op": "double", "location": "model.py:3", "live_bytes": 64}, )"));
   CHECK(contains(json, R"("size": "batch * 4", "planned_bytes": 32, "begin": 0, "end": 1)"));
   CHECK(contains(json, R"("kernel": "double", "operands": [2, 1], "outputs": 1, "location": "model.py:4")"));
   CHECK(contains(json, R"("targets": ["aarch64", "x86-64", "x86-64-v2"])"));
@@ -88,7 +90,7 @@ TEST_CASE("control flow shows its blocks in place") {
   INFO(json);
   CHECK(contains(json, R"({"name": "step", "min": 0, "max": 7, "multiple_of": 1, "source": "iteration"})"));
   CHECK(contains(json, R"x("multiple_of": 1, "source": "instruction", "limit": "min(batch, 8)"})x"));
-  CHECK(contains(json, R"("begin": 0, "end": 1, "alias_group": 0, "block": 1})"));
+  CHECK(contains(json, R"("begin": 0, "end": 1, "alias_group": 0, "block": 1, "first_time": 3, "last_time": 4, "maker_time": 3})"));
   CHECK(contains(json, R"({"kind": "bind_dim", "operands": [1], "dim": "steps", "location": "model.py:4"})"));
   CHECK(contains(json, R"({"kind": "loop", "operands": [], "count": "steps", "dim": "step", "location": "model.py:4", )"
                        R"("body": [{"kind": "kernel_call", "kernel": "double", "operands": [7, 5], "outputs": 1, )"));

@@ -2,6 +2,7 @@
 
 #include "serialize/dump/dump.h"
 #include "serialize/dump/facts.h"
+#include "serialize/dump/memory.h"
 
 namespace ferrule::serialize {
 namespace {
@@ -99,11 +100,17 @@ void put_tensors(JsonWriter& json, const char* name, const EntryDescription& ent
   });
 }
 
-void put_buffers(JsonWriter& json, const EntryDescription& entry, const std::vector<std::string>& texts) {
+void put_memory(JsonWriter& json, const ProgramDescription& program, const EntryDescription& entry,
+                const std::vector<std::string>& texts) {
+  const EntryMemory memory = describe_memory(program, entry);
+  size_t number = 0;
   json.member_array("buffers", entry.buffers, [&](const BufferDescription& buffer) {
+    const BufferMemory& facts = memory.buffers[number++];
+    const bool is_arena = buffer.storage == Storage::kArena;
     json.begin('{');
     json.member("name", buffer.debug_name);
     json.member("storage", storage_name(buffer.storage));
+    json.member("kind", is_arena ? buffer_kind_name(facts.kind) : storage_name(buffer.storage));
     json.member_unsigned("index", buffer.index);
     json.member_unsigned("offset", buffer.offset);
     json.member("size", text_at(texts, buffer.size));
@@ -112,8 +119,20 @@ void put_buffers(JsonWriter& json, const EntryDescription& entry, const std::vec
     json.member_unsigned("end", buffer.end);
     json.member_unsigned("alias_group", buffer.alias_group);
     json.member_unsigned("block", buffer.block);
+    json.member_unsigned("first_time", facts.first);
+    json.member_unsigned("last_time", facts.last);
+    json.member_unsigned("maker_time", facts.maker);
     json.end('}');
   });
+  size_t time = 0;
+  json.member_array("timeline", memory.timeline, [&](const TimelineStep& step) {
+    json.begin('{');
+    json.member("op", step_name(program, step));
+    json.member("location", step_location(program, step));
+    json.member_unsigned("live_bytes", memory.live_bytes[time++]);
+    json.end('}');
+  });
+  json.member_unsigned("fullest_time", memory.fullest);
 }
 
 // Instructions, those of the blocks below in place. A malformed artifact can name a block twice: it is shown once.
@@ -198,7 +217,7 @@ void put_entry(JsonWriter& json, const ProgramDescription& program, const EntryD
   json.member_unsigned("peak_bytes", entry.peak_bytes);
   json.member_unsigned("lower_bound_bytes", entry.lower_bound_bytes);
   json.member_unsigned("naive_bytes", entry.naive_bytes);
-  if (options.memory) put_buffers(json, entry, texts);
+  if (options.memory) put_memory(json, program, entry, texts);
   if (options.instructions) InstructionsJson(json, program, entry, texts).put_block("instructions", 0);
   json.end('}');
 }

@@ -3,6 +3,7 @@
 #include "frontend/bindings/runtime/Arrays.h"
 #include "frontend/bindings/runtime/Classes.h"
 #include "frontend/bindings/runtime/Errors.h"
+#include "serialize/dump/dump.h"
 #include "serialize/slice/slice.h"
 
 #include <pybind11/stl.h>
@@ -166,11 +167,25 @@ py::bytes slice(const py::bytes &artifact, std::vector<std::string> targets, std
   return py::bytes(reinterpret_cast<const char *>(sliced.data()), sliced.size());
 }
 
+std::string dump(const py::bytes &artifact, bool memory, bool instructions) {
+  const auto bytes = artifact.cast<std::string_view>();
+  serialize::ArtifactContents contents;
+  std::string error;
+  if (!serialize::read_artifact(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size(), &contents, &error))
+    raise("ArtifactError", error);
+  serialize::DumpOptions options;
+  options.memory = memory;
+  options.instructions = instructions;
+  return serialize::dump_json(contents, options);
+}
+
 } // namespace
 
 void bindProgram(py::module_ &module) {
   module.def("slice_artifact", &slice, py::arg("artifact"), py::arg("targets"), py::arg("entries"), py::arg("debug"),
              "The artifact's bytes without other targets, other entries (empty lists keep all), or the debug segment.");
+  module.def("dump_artifact", &dump, py::arg("artifact"), py::arg("memory") = false, py::arg("instructions") = false,
+             "What the artifact's bytes hold as JSON text; docs/format.md lists the keys.");
   py::class_<Program>(module, "Program", "An opened artifact: Program(path or bytes, verify, expected_sha256).")
       .def(py::init(&open), py::arg("source"), py::arg("verify") = "structure", py::arg("expected_sha256") = py::none())
       .def("info", &infoDict, "Sizes in bytes, the targets, the producer and the root hash.")

@@ -10,23 +10,36 @@ def add_arguments(commands):
         "info",
         help="print what an artifact holds",
         description="Prints entries, memory plan, variables, targets and sizes of an artifact.",
-        epilog="Examples:\n  ferrule info net.fer\n  ferrule info net.fer --verify all --json",
+        epilog="Examples:\n  ferrule info net.fer\n  ferrule info net.fer --verify all --json\n"
+        "  ferrule info net.fer --memory",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("file", help="the artifact (.fer)")
     parser.add_argument(
         "--verify", choices=("structure", "all"), default="structure", help="all: hash the weights, too"
     )
+    parser.add_argument("--memory", action="store_true", help="also what lies in the arena, and when")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
 
 
-def collect(program):
-    """The facts about a program as JSON data."""
+# The parts of `Program.memory_plan` that `Program.memory` does not have.
+_PLAN = ("buffers", "timeline", "fullest_time")
+
+
+def collect(program, memory=False):
+    """The facts about a program as JSON data; with ``memory`` also its `Program.memory_plan`."""
+    entries = {}
+    for name in program.entries:
+        numbers = program.memory(name)
+        if memory:
+            plan = program.memory_plan(name)
+            numbers.update({key: plan[key] for key in _PLAN})
+        entries[name] = {**program.signature(name), "memory": numbers}
     return {
         "root_sha256": program.root_sha256,
         "sizes": program.sizes(),
-        "entries": {name: {**program.signature(name), "memory": program.memory(name)} for name in program.entries},
+        "entries": entries,
         "variables": program.variables(),
     }
 
@@ -35,7 +48,7 @@ def run(options):
     """Prints the facts; returns the exit code."""
     from ..program import load
 
-    facts = collect(load(options.file, verify=options.verify))
+    facts = collect(load(options.file, verify=options.verify), options.memory)
     print(json.dumps(facts, indent=2) if options.json else _text(options.file, facts))
     return 0
 
@@ -59,8 +72,24 @@ def _text(path, facts):
             f"  memory peak {memory['peak']:,}, lower bound {memory['lower_bound']:,}, naive {memory['naive']:,}, "
             f"scratch {memory['scratch']:,} a thread"
         )
+        if "buffers" in memory:
+            lines += _buffer_lines(memory)
     lines.append("\nvariables")
     for v in facts["variables"]:
         state = "assigned" if v["assigned"] else "constant"
         lines.append(f"  {v['name']}: {v['dtype']}{list(v['shape'])} {v['role']}, {state}")
     return "\n".join(lines)
+
+
+def _buffer_lines(memory):
+    """The arena's buffers in order of time."""
+    timeline = memory["timeline"]
+    lines = [f"  {'from':>14} {'to':>14}  {'live':13} {'kind':11} made by"]
+    for buffer in sorted(memory["buffers"], key=lambda buffer: (buffer["first_time"], buffer["offset"])):
+        if buffer["storage"] != "arena":
+            continue
+        live = f"{buffer['first_time']}-{buffer['last_time']}"
+        maker = timeline[buffer["maker_time"]]
+        line = f"  {buffer['offset']:>14,} {buffer['offset'] + buffer['planned_bytes']:>14,}  {live:13} {buffer['kind']:11} "
+        lines.append(line + maker["op"] + (f" at {maker['location']}" if maker["location"] else ""))
+    return lines
