@@ -247,7 +247,7 @@ LogicalResult Compilation::emitConstants() {
 
 LogicalResult Compilation::emitEntries() {
   PhaseTimer timer(options.phaseSeconds, "kernels");
-  if (failed(kernels.emitKernels(module)))
+  if (failed(kernels.emitKernels(module, options.tileChoices, options.tunableKernels)))
     return failure();
   for (auto [index, kernel] : llvm::enumerate(kernels.getKernels()))
     numbers.kernels[kernel.name] = index;

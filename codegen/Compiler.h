@@ -2,6 +2,7 @@
 #ifndef FERRULE_CODEGEN_COMPILER_H
 #define FERRULE_CODEGEN_COMPILER_H
 
+#include "codegen/common/TileChoice.h"
 #include "passes/Pipelines.h"
 #include "serialize/writer/program_description.h"
 
@@ -27,6 +28,9 @@ struct CompileOptions {
   MemoryBudget memoryBudget;
   /// If given, receives whether a compilation failed because of the budget alone.
   bool *budgetMissed = nullptr;
+  /// Tiles to take in place of the cost model's, and if given, receives the kernels that have a choice.
+  TileChoices tileChoices;
+  std::vector<TunableKernel> *tunableKernels = nullptr;
   /// Targets compiled at the same time.
   int threads = 2;
   /// If given, receives the seconds of each phase ("passes", "plan", "kernels", "code") and of each pass in the first

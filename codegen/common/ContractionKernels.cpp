@@ -1,6 +1,7 @@
 //===- ContractionKernels.cpp - Products and panel conversions ----------===//
 
 #include "codegen/common/KernelEmission.h"
+#include "codegen/common/TileChoice.h"
 
 #include "ir/graph/Matmul.h"
 
@@ -78,14 +79,11 @@ LogicalResult KernelEmission::emitContraction(Operation *root) {
              : emitStore(rowAxes, rank - 1, getIdentityIndex(rank), sizes, /*panelColumns=*/false, batched);
   if (!store)
     return failure();
-  // Any tile is right on every target; these suit 14x32 and 8x48 registers, 2x64 and 6x16.
-  std::optional<int64_t> columns = call.n.getConstant(), rowStride = call.aRowStride.getConstant();
-  // Rows that lie a multiple of 4 KiB apart share a set of an 8-way cache: no more than 8 of them fit.
-  bool rowsCollide = rowStride && *rowStride != 0 && *rowStride * element.getIntOrFloatBitWidth() / 8 % 4096 == 0;
-  std::optional<int64_t> rows = call.m.getConstant();
-  bool fewRows = rows && *rows <= 2 && columns && *columns >= 4 * laneCount;
-  int64_t tilePanels = fewRows ? 4 : columns && (*columns % 48 == 0 || (rowsCollide && *columns > 48)) ? 3 : 2;
-  int64_t tileRows = tilePanels == 3 ? 48 : 42;
+  std::optional<int64_t> rowBytes = call.aRowStride.getConstant();
+  if (rowBytes)
+    *rowBytes *= element.getIntOrFloatBitWidth() / 8;
+  auto [tileRows, tilePanels] =
+      getProductTiles()[choose(getProductTiles().size(), chooseProductTile(call.m.getConstant(), call.n.getConstant(), rowBytes))];
   DimExpr tiles = DimExpr::ceilDiv(call.m, DimExpr(tileRows)) *
                   DimExpr::ceilDiv(DimExpr::ceilDiv(call.n, DimExpr(laneCount)), DimExpr(tilePanels));
   spec.tiles = call.batch * tiles;

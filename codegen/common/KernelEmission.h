@@ -33,7 +33,7 @@ inline std::string widthSuffixOf(Type element) {
 
 class KernelEmission {
 public:
-  KernelEmission(ModuleOp kernels, DispatchOp dispatch, StringRef name);
+  KernelEmission(ModuleOp kernels, DispatchOp dispatch, StringRef name, std::optional<unsigned> choice);
 
   FailureOr<KernelSpec> run();
 
@@ -86,6 +86,12 @@ private:
   Value getInput(FunctionEmitter &e, Value ctx, Value argument) {
     return context.getBuffer(e, ctx, context.getInputSlot(argument));
   }
+  /// Which of that many candidates to take: the one that the caller named, else the cost model's.
+  unsigned choose(size_t candidates, unsigned byCostModel) {
+    spec.candidates = candidates;
+    spec.chosen = wantedChoice && *wantedChoice < candidates ? *wantedChoice : byCostModel;
+    return spec.chosen;
+  }
   /// Whether the whole kernel takes less time than waking a thread.
   bool isTiny();
   /// Defines each root result as the vector that a store callback was given. False after an error.
@@ -104,6 +110,7 @@ private:
   KernelContext context;
   SmallVector<Operation *> roots;
   KernelSpec spec;
+  std::optional<unsigned> wantedChoice;
   /// Tiles of the skeleton that the runtime counts as one.
   int64_t skeletonTiles = 1;
 };

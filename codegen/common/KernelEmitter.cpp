@@ -32,8 +32,8 @@ static bool isRoot(Operation &op) {
   }
 }
 
-KernelEmission::KernelEmission(ModuleOp kernels, DispatchOp dispatch, StringRef name)
-    : context(kernels, dispatch, name) {
+KernelEmission::KernelEmission(ModuleOp kernels, DispatchOp dispatch, StringRef name, std::optional<unsigned> choice)
+    : context(kernels, dispatch, name), wantedChoice(choice) {
   for (Operation &op : dispatch.getBodyBlock())
     if (isRoot(op))
       roots.push_back(&op);
@@ -210,6 +210,7 @@ FailureOr<KernelSpec> KernelEmission::run() {
   return spec;
 }
 
-FailureOr<KernelSpec> mlir::ferrule::emitKernel(ModuleOp kernels, DispatchOp dispatch, StringRef name) {
-  return KernelEmission(kernels, dispatch, name).run();
+FailureOr<KernelSpec> mlir::ferrule::emitKernel(ModuleOp kernels, DispatchOp dispatch, StringRef name,
+                                               std::optional<unsigned> choice) {
+  return KernelEmission(kernels, dispatch, name, choice).run();
 }

@@ -6,6 +6,8 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <optional>
+
 namespace mlir::ferrule {
 
 /// What a caller must know about a generated kernel.
@@ -19,12 +21,15 @@ struct KernelSpec {
   DimExpr tiles = 1;
   /// Per thread.
   DimExpr scratchBytes = 0;
+  /// How many tiles there are to choose from, and the one taken; see TileChoice.h.
+  unsigned candidates = 1, chosen = 0;
 };
 
 /// Emits `int32 name(const FerruleKernelArgs *)` into `kernels`, a module of LLVM dialect functions: a call of a
 /// skeleton of the kernel families, and the callbacks through which it loads and stores. Fails with an error at the op
-/// that has no kernel.
-FailureOr<KernelSpec> emitKernel(ModuleOp kernels, DispatchOp dispatch, StringRef name);
+/// that has no kernel. `choice` names a candidate in place of the cost model; no result depends on it.
+FailureOr<KernelSpec> emitKernel(ModuleOp kernels, DispatchOp dispatch, StringRef name,
+                                 std::optional<unsigned> choice = std::nullopt);
 
 } // namespace mlir::ferrule
 

@@ -2,10 +2,13 @@
 
 #include "codegen/emit/KernelTable.h"
 
+#include "ir/graph/ElementBytes.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -22,11 +25,28 @@ KernelTable::KernelTable(MLIRContext *context) : module(ModuleOp::create(Unknown
   context->loadDialect<LLVM::LLVMDialect>();
 }
 
-LogicalResult KernelTable::emitKernels(ModuleOp plan) {
+/// A hash of all that the kernel is made of.
+static std::string getTuningKey(DispatchOp dispatch) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  dispatch->print(stream, OpPrintingFlags().printGenericOpForm().useLocalScope().enableDebugInfo(false));
+  auto [low, high] = hashContents(text.data(), text.size());
+  return llvm::utohexstr(high) + "." + llvm::utohexstr(low);
+}
+
+LogicalResult KernelTable::emitKernels(ModuleOp plan, const TileChoices &choices,
+                                       std::vector<TunableKernel> *tunable) {
+  auto find = [&](DispatchOp dispatch) -> std::optional<unsigned> {
+    auto found = choices.byKey.empty() ? choices.byKey.end() : choices.byKey.find(getTuningKey(dispatch));
+    return found == choices.byKey.end() ? choices.others : found->second;
+  };
   for (auto kernel : plan.getOps<plan::KernelOp>()) {
-    FailureOr<KernelSpec> spec = emitKernel(*module, kernel.getDispatch(), kernel.getSymName());
+    FailureOr<KernelSpec> spec = emitKernel(*module, kernel.getDispatch(), kernel.getSymName(),
+                                            find(kernel.getDispatch()));
     if (failed(spec))
       return failure();
+    if (tunable && spec->candidates > 1)
+      tunable->push_back({spec->name, getTuningKey(kernel.getDispatch()), spec->candidates, spec->chosen});
     numbers[kernel.getSymName()] = kernels.size();
     kernels.push_back(*spec);
   }

@@ -3,6 +3,7 @@
 #define FERRULE_CODEGEN_EMIT_KERNELTABLE_H
 
 #include "codegen/common/KernelEmitter.h"
+#include "codegen/common/TileChoice.h"
 #include "codegen/emit/CodeImage.h"
 #include "ir/plan/PlanOps.h"
 
@@ -17,7 +18,9 @@ public:
   explicit KernelTable(MLIRContext *context);
 
   /// Emits every `ferrule_plan.kernel` of `plan`, and gives each call the dims and tiles that its kernel asks for.
-  LogicalResult emitKernels(ModuleOp plan);
+  /// `tunable`, if given, receives the kernels for which there is something to choose.
+  LogicalResult emitKernels(ModuleOp plan, const TileChoices &choices = {},
+                            std::vector<TunableKernel> *tunable = nullptr);
 
   /// The number of a kernel of the plan.
   unsigned getNumber(StringRef kernel) const { return numbers.lookup(kernel); }

@@ -31,7 +31,8 @@ using InitialValues = std::map<std::string, llvm::ArrayRef<char>>;
 
 llvm::Expected<serialize::ProgramDescription> describeProgram(mlir::ModuleOp module, InitialValues initialValues,
                                                               const CompileSettings &settings,
-                                                              std::map<std::string, double> *phaseSeconds) {
+                                                              std::map<std::string, double> *phaseSeconds,
+                                                              std::vector<mlir::ferrule::TunableKernel> *tunable) {
   mlir::ferrule::CompileOptions options;
   options.targets = settings.targets;
   options.disabledPasses = settings.disabledPasses;
@@ -42,6 +43,8 @@ llvm::Expected<serialize::ProgramDescription> describeProgram(mlir::ModuleOp mod
   options.budgetMissed = &budgetMissed;
   options.threads = settings.threads;
   options.phaseSeconds = phaseSeconds;
+  options.tileChoices = settings.tiles;
+  options.tunableKernels = tunable;
   std::string error;
   mlir::FailureOr<serialize::ProgramDescription> program = mlir::ferrule::compileModule(module, options, error);
   if (mlir::succeeded(program))
@@ -67,6 +70,8 @@ std::string describeContents(const InitialValues &values, const CompileSettings 
   for (const auto &[dim, size] : settings.planAt)
     os << "plan " << dim << " at " << size << '\n';
   os << "budget " << settings.memoryBudgetBytes << ' ' << settings.memoryBudgetFraction << '\n';
+  if (!settings.tunedFor.empty())
+    os << "tuned for " << settings.tunedFor << '\n';
   for (const auto &[name, bytes] : values) {
     auto [low, high] = mlir::ferrule::hashContents(bytes.data(), bytes.size());
     os << name << " = " << low << ' ' << high << '\n';
@@ -100,7 +105,8 @@ llvm::Expected<CompiledArtifact> compileProgram(Frontend &frontend, const NamedE
   }
 
   std::map<std::string, double> phases;
-  llvm::Expected<serialize::ProgramDescription> program = describeProgram(*merged->module, std::move(values), settings, &phases);
+  llvm::Expected<serialize::ProgramDescription> program =
+      describeProgram(*merged->module, std::move(values), settings, &phases, &artifact.tunableKernels);
   if (!program)
     return program.takeError();
   watch.lap();
@@ -112,7 +118,7 @@ llvm::Expected<CompiledArtifact> compileProgram(Frontend &frontend, const NamedE
     return makeError(ErrorKind::Artifact, error);
   artifact.file->finish();
   record("write");
-  if (store) {
+  if (store && settings.keep) {
     store->keep(storedName, *artifact.file);
     record("keep");
   }
@@ -122,7 +128,8 @@ llvm::Expected<CompiledArtifact> compileProgram(Frontend &frontend, const NamedE
 std::string getCompilerName() { return mlir::ferrule::getCompilerName(); }
 
 llvm::Expected<std::vector<uint8_t>> compileModuleToArtifact(mlir::ModuleOp module, const CompileSettings &settings) {
-  llvm::Expected<serialize::ProgramDescription> program = describeProgram(module, {}, settings, /*phaseSeconds=*/nullptr);
+  llvm::Expected<serialize::ProgramDescription> program = 
+      describeProgram(module, {}, settings, /*phaseSeconds=*/nullptr, /*tunable=*/nullptr);
   if (!program)
     return program.takeError();
   std::string error;

@@ -2,6 +2,7 @@
 #ifndef FERRULE_FRONTEND_CORE_COMPILEPROGRAM_H
 #define FERRULE_FRONTEND_CORE_COMPILEPROGRAM_H
 
+#include "codegen/common/TileChoice.h"
 #include "frontend/core/Frontend.h"
 
 namespace ferrule::frontend {
@@ -14,9 +15,16 @@ struct CompileSettings {
   /// The most bytes of the arena that all entries share, or a part of what it takes without a budget; zeros: no limit.
   uint64_t memoryBudgetBytes = 0;
   double memoryBudgetFraction = 0;
+  /// Tiles to take in place of the cost model's.
+  mlir::ferrule::TileChoices tiles;
+  /// The machine that tiles were measured on, for the artifact's name in the
+  /// store; empty where none are.
+  std::string tunedFor;
   unsigned threads = 2;
   /// Whether an earlier process's artifact, found in the frontend's store, will do.
   bool useStored = true;
+  /// Whether the store keeps the artifact.
+  bool keep = true;
   /// The artifact's name in that store; without one it is made of all that the
   /// artifact is made of.
   std::string storedName;
@@ -29,6 +37,8 @@ struct CompiledArtifact {
   std::unique_ptr<ArtifactFile> file;
   /// Wall time in seconds: merge, find, the compiler's own phases, write, keep.
   std::vector<std::pair<std::string, double>> secondsByPhase;
+  /// Of an artifact made now, the kernels that tiles can be chosen for.
+  std::vector<mlir::ferrule::TunableKernel> tunableKernels;
 };
 
 /// Merges `entries`, compiles them for all targets and writes the artifact,

@@ -3,7 +3,7 @@
 import inspect
 import types
 
-from . import _compiler, program_cache
+from . import _compiler, program_cache, tuning
 from ._tensor import Tensor
 from .dims import Spec
 from .errors import FerruleError, UnsupportedError
@@ -217,6 +217,8 @@ def compile(  # noqa: A001  (the API's name)
             they are needed until it fits; no bit changes. See docs/memory.md.
         plan_at: ``{dim or its name: size}`` for dims without a max: memory is planned for sizes up to this one, and a
             run that needs more is refused.
+        tune: whether to measure, on this machine, which tiles its products run fastest with, instead of asking the cost
+            model; takes about ten times as long, and what was found is kept on disk. No bit changes.
         disable_passes: optional passes to leave out.
 
     Returns:
@@ -231,20 +233,12 @@ def compile(  # noqa: A001  (the API's name)
         TraceError, ShapeError, DtypeError, GradientError: at the user's line.
         UnsupportedError: options or ops that this version does not serve.
     """
-    refused = [
-        name
-        for name, value in (
-            ("tune", tune),
-            ("allow_reassociation", allow_reassociation),
-        )
-        if value
-    ]
-    if refused:
-        raise UnsupportedError(f"compile: the options {', '.join(refused)} are not served by this version")
+    if allow_reassociation:
+        raise UnsupportedError("compile: the option allow_reassociation is not served by this version")
     if not entries:
         raise UnsupportedError("compile: no entries")
     wanted = [_Entry(name, *_checked(name, given)) for name, given in entries.items()]
-    return _compile(wanted, modules, targets, plan_at, disable_passes, memory_budget)
+    return _compile(wanted, modules, targets, plan_at, disable_passes, memory_budget, tune=tune)
 
 
 def compile_function(name, function, specs, output_names, stored_name="", **options):
@@ -258,6 +252,18 @@ def compile_function(name, function, specs, output_names, stored_name="", **opti
     return _compile([_Entry(name, function, specs, output_names)], stored_name=stored_name, **options)
 
 
+def compile_candidate(number, entries, modules=None, targets=("host",)):
+    """As `compile`, with the tile of that number for every product that has so many candidates (None: the cost model's);
+    no bit depends on it.
+
+    Returns:
+        (Program, ``[(kernel, key, candidates, chosen)]``): the kernels that have tiles to choose from.
+    """
+    wanted = [_Entry(name, *_checked(name, given)) for name, given in entries.items()]
+    tunable = []
+    return _compile(wanted, modules, targets, tile=number, tunable=tunable), tunable
+
+
 def compile_call(function, signature, call, input_names, output_names, options):
     """The Program of one call of a traced function; see `ferrule.jit.trace.dump`."""
     _check_options("dump", options)
@@ -266,36 +272,56 @@ def compile_call(function, signature, call, input_names, output_names, options):
 
 
 def _check_options(what, options):
-    known = ("modules", "targets", "plan_at", "disable_passes", "memory_budget")
+    known = ("modules", "targets", "plan_at", "disable_passes", "memory_budget", "tune")
     for option in options:
         if option not in known:
             raise UnsupportedError(f"{what}: the option {option!r}; allowed: {', '.join(known)}")
 
 
-def _compile(wanted, modules=None, targets=("host",), plan_at=None, disable_passes=(), memory_budget=None, stored_name=""):
+def _compile(
+    wanted,
+    modules=None,
+    targets=("host",),
+    plan_at=None,
+    disable_passes=(),
+    memory_budget=None,
+    tune=False,
+    stored_name="",
+    tile=None,
+    tunable=None,
+):
     budget_bytes, budget_fraction = split_budget(memory_budget, "compile")
     recorded = [entry.record() for entry in wanted]
     variables = _name_variables(_collect_names(modules, wanted, recorded), recorded)
+    sizes = _plan_sizes(plan_at)
 
-    def make(use_stored):
+    def make(**store_and_tiles):
         return _compiler.compile(
             {entry.name: each.entry for entry, each in zip(wanted, recorded)},
             variables,
             targets=[targets] if isinstance(targets, str) else list(targets),
             disabled_passes=list(disable_passes),
-            plan_at=_plan_sizes(plan_at),
+            plan_at=sizes,
             memory_budget_bytes=budget_bytes,
             memory_budget_fraction=budget_fraction,
-            use_stored=use_stored,
             stored_name=stored_name,
+            tuned_for=tuning.machine() if tune else "",
+            other_tiles=tile,
+            **store_and_tiles,
         )
 
-    artifact, report = make(use_stored=not stored_name)
+    if tune:
+        return tuning.compile_tuned(make, sizes)
+    if tunable is not None:
+        artifact, report, found = make(use_stored=False, keep=False)
+        tunable += found
+        return Program(open(artifact, "rb"), report=report)  # noqa: SIM115  (the Program's)
+    artifact, report, _ = make(use_stored=not stored_name)
     if isinstance(artifact, str):
         stored = program_cache.open_program(artifact, report)
         if stored is not None:
             return stored
-        artifact, report = make(use_stored=False)
+        artifact, report, _ = make(use_stored=False)
     return Program(open(artifact, "rb"), report=report)  # noqa: SIM115  (the Program's)
 
 

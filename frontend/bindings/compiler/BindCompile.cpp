@@ -19,7 +19,8 @@ template <typename T> std::vector<std::pair<std::string, T>> toNamed(const py::d
 py::tuple compile(const py::dict &entries, const py::dict &variables, std::vector<std::string> targets,
                   std::vector<std::string> disabledPasses, std::map<std::string, int64_t> planAt,
                   uint64_t memoryBudgetBytes, double memoryBudgetFraction, unsigned threads, bool useStored,
-                  std::string storedName) {
+                  std::string storedName, bool keep, std::string tunedFor, std::map<std::string, unsigned> tiles,
+                  std::optional<unsigned> otherTiles) {
   CompileSettings settings;
   settings.targets = std::move(targets);
   settings.disabledPasses = std::move(disabledPasses);
@@ -29,14 +30,20 @@ py::tuple compile(const py::dict &entries, const py::dict &variables, std::vecto
   settings.threads = threads;
   settings.useStored = useStored;
   settings.storedName = std::move(storedName);
+  settings.keep = keep;
+  settings.tunedFor = std::move(tunedFor);
+  settings.tiles = {std::move(tiles), otherTiles};
   CompiledArtifact artifact =
       unwrap(compileProgram(getFrontend(), toNamed<EntryRef>(entries), toNamed<VariableRef>(variables), settings));
   py::dict report;
   for (const auto &[phase, seconds] : artifact.secondsByPhase)
     report[py::str(phase)] = seconds;
   if (!artifact.storedPath.empty())
-    return py::make_tuple(py::str(artifact.storedPath), report);
-  return py::make_tuple(artifact.file->release(), report);
+    return py::make_tuple(py::str(artifact.storedPath), report, py::list());
+  py::list tunable;
+  for (const mlir::ferrule::TunableKernel &kernel : artifact.tunableKernels)
+    tunable.append(py::make_tuple(kernel.name, kernel.key, kernel.candidates, kernel.chosen));
+  return py::make_tuple(artifact.file->release(), report, tunable);
 }
 
 } // namespace
@@ -99,9 +106,12 @@ void bindCompile(py::module_ &module) {
              py::arg("disabled_passes") = std::vector<std::string>(),
              py::arg("plan_at") = std::map<std::string, int64_t>(), py::arg("memory_budget_bytes") = 0,
              py::arg("memory_budget_fraction") = 0.0, py::arg("threads") = 2, py::arg("use_stored") = true,
-             py::arg("stored_name") = "",
+             py::arg("stored_name") = "", py::arg("keep") = true, py::arg("tuned_for") = "",
+             py::arg("tiles") = std::map<std::string, unsigned>(), py::arg("other_tiles") = py::none(),
              "The artifact of all entries: the path where the store has it, else a descriptor of an open file, which the "
-             "caller closes; and seconds by phase.");
+             "caller closes; seconds by phase; and of an artifact made now (name, key, candidates, chosen) of each kernel "
+             "that has tiles to choose from, which `tiles` ({key: number}) and `other_tiles` name in place of the cost "
+             "model.");
 }
 
 } // namespace ferrule::frontend::python

@@ -6,6 +6,7 @@ import json
 import numpy as np
 
 from ..errors import ExecutionError
+from ..made_inputs import make_inputs
 
 
 def add_arguments(commands):
@@ -52,26 +53,11 @@ def _arrays(signature, sizes, files):
         if name not in values:
             raise ExecutionError(f"--size {name}={size}: the entry's dims are {', '.join(values) or 'none'}")
         values[name] = int(size)
-    random = np.random.default_rng(0)
-    arrays = []
-    for spec in signature["inputs"]:
-        if spec["name"] in files:
-            arrays.append(np.load(files.pop(spec["name"])))
-            continue
-        shape = [_size(spec, text, values) for text in spec["shape_text"].strip("[]").split(", ") if text]
-        dtype = np.dtype("float32") if spec["dtype"] == "bfloat16" else np.dtype(spec["dtype"])
-        made = random.standard_normal(shape) if dtype.kind == "f" else np.zeros(shape)
-        arrays.append(made.astype(dtype))
-    if files:
-        raise ExecutionError(f"--input {', '.join(files)}: the inputs are {', '.join(s['name'] for s in signature['inputs'])}")
-    return arrays
-
-
-def _size(spec, text, values):
-    """A size of an input: a number, or the value of a dim."""
-    if text in values or text.isdigit():
-        return int(values.get(text, text))
-    raise ExecutionError(f"input {spec['name']} has the size {text}: give the array with --input {spec['name']}=FILE")
+    inputs = [spec["name"] for spec in signature["inputs"]]
+    unknown = [name for name in files if name not in inputs]
+    if unknown:
+        raise ExecutionError(f"--input {', '.join(unknown)}: the inputs are {', '.join(inputs)}")
+    return make_inputs(signature, values, {name: np.load(path) for name, path in files.items()})
 
 
 def run(options):
