@@ -1,4 +1,4 @@
-"""Functions that PyTorch has too, as pairs of calls on the same inputs.
+"""Products, convolutions, pools, norms, attention, losses and images that PyTorch has too; see case_table.py.
 
 make_functions.py runs the calls of torch in float64 and stores values and gradients; tests/e2e/function_oracle_test.py
 compares Ferrule's with them. Neither module is imported here.
@@ -7,25 +7,9 @@ compares Ferrule's with them. Neither module is imported here.
 import math
 
 import numpy as np
+from case_table import case_table
 
-CASES = {}
-
-
-def case(name, inputs, ferrule, torch):
-    """Adds a case.
-
-    Args:
-        inputs: name to array or shape; a shape is drawn from the normal distribution. Gradients are taken with respect
-            to the float inputs.
-        ferrule: a function of ferrule.functional and the inputs.
-        torch: a function of torch, torch.nn.functional and the inputs.
-    """
-    random = np.random.default_rng(len(CASES))
-    arrays = {
-        key: value if isinstance(value, np.ndarray) else random.standard_normal(value) for key, value in inputs.items()
-    }
-    assert name not in CASES, name
-    CASES[name] = arrays, ferrule, torch
+CASES, case = case_table()
 
 
 def labels(*values):

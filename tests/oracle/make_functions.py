@@ -1,16 +1,19 @@
-"""Writes functions.npz: values and gradients of function_cases.py by torch, in float64.
+"""Writes values and gradients of the tables of case_table.py by torch, in float64: function_cases.py to functions.npz
+and so on, all or the tables that are named.
 
-    ~/.cache/ferrule/torch/bin/python tests/oracle/make_functions.py   (that environment: `./dev bench` makes it)
+    ~/.cache/ferrule/torch/bin/python tests/oracle/make_functions.py [TABLE ...]   (`./dev bench` makes that environment)
 
-Contents: `versions` (torch and numpy), and for each case NAME the arrays NAME/value, NAME/cotangent (drawn), and
+Contents of each file: `versions` (torch and numpy), and for each case NAME the arrays NAME/value, NAME/cotangent (drawn), and
 NAME/gradient/INPUT: the gradient of sum(value * cotangent) with respect to each float input.
 """
 
+import importlib
 import pathlib
+import sys
 
 import numpy as np
 import torch
-from function_cases import CASES
+from case_table import TABLES
 
 
 def compute(name, arrays, function, random):
@@ -18,6 +21,9 @@ def compute(name, arrays, function, random):
         key: torch.tensor(array, requires_grad=bool(array.dtype == np.float64)) for key, array in arrays.items()
     }
     value = function(torch, torch.nn.functional, *tensors.values())
+    if not value.dtype.is_floating_point:  # positions and counts have no gradient
+        yield f"{name}/value", value.numpy()
+        return
     cotangent = random.standard_normal(tuple(value.shape))
     smooth = {key: tensor for key, tensor in tensors.items() if tensor.requires_grad}
     cost = (value * torch.tensor(cotangent)).sum()
@@ -28,11 +34,17 @@ def compute(name, arrays, function, random):
         yield f"{name}/gradient/{key}", gradient.numpy()
 
 
+def main(tables):
+    for table in tables:
+        cases = importlib.import_module(table).CASES
+        random = np.random.default_rng(5)
+        contents = {"versions": np.array([f"torch {torch.__version__}", f"numpy {np.__version__}"])}
+        for name, (arrays, _, function) in cases.items():
+            contents.update(compute(name, arrays, function, random))
+        path = pathlib.Path(__file__).parent / f"{TABLES[table]}.npz"
+        np.savez_compressed(path, **contents)
+        print(f"{len(cases)} cases in {path}, {path.stat().st_size} bytes")
+
+
 if __name__ == "__main__":
-    random = np.random.default_rng(5)
-    contents = {"versions": np.array([f"torch {torch.__version__}", f"numpy {np.__version__}"])}
-    for name, (arrays, _, function) in CASES.items():
-        contents.update(compute(name, arrays, function, random))
-    path = pathlib.Path(__file__).parent / "functions.npz"
-    np.savez_compressed(path, **contents)
-    print(f"{len(CASES)} cases in {path}, {path.stat().st_size} bytes")
+    main(sys.argv[1:] or TABLES)

@@ -18,7 +18,9 @@ from .creation import arange, eye, full, full_like, linspace, ones, ones_like, z
 from .cumulative import *  # noqa: F403
 from .deformable import deformable_conv2d
 from .detection import deformable_psroi_pooling, nms
-from .dropout import dropout
+from .distances import *  # noqa: F403
+from .dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
+from .embedding import *  # noqa: F403
 from .einsum import *  # noqa: F403
 from .elementwise import *  # noqa: F403
 from .indexing import *  # noqa: F403
@@ -28,6 +30,7 @@ from .normalization import *  # noqa: F403
 from .ordering import argsort, searchsorted, sort, topk, topk_accuracy
 from .padding import pad
 from .pooling import *  # noqa: F403
+from .power_pooling import *  # noqa: F403
 from .reduce import *  # noqa: F403
 from .resampling import *  # noqa: F403
 from .selection import *  # noqa: F403

@@ -10,14 +10,32 @@ from ..errors import ShapeError
 from ..location import user_location
 from ..shapes import is_static, show
 from .axes import resolve_axes, resolve_axis
-from .elementwise import abs, clip, erfc, exp, expm1, greater, less, less_equal, log1p, maximum, minimum, tanh, where
+from .elementwise import (
+    abs,
+    clip,
+    equal,
+    erfc,
+    exp,
+    expm1,
+    greater,
+    less,
+    less_equal,
+    log,
+    log1p,
+    maximum,
+    minimum,
+    tanh,
+    where,
+)
 from .recording import as_wrapped_float, record, rounded_once
+from .reduce import argmax
 
 __all__ = [
     "celu",
     "elu",
     "gelu",
     "glu",
+    "gumbel_softmax",
     "hardshrink",
     "hardsigmoid",
     "hardswish",
@@ -31,6 +49,7 @@ __all__ = [
     "prelu",
     "relu",
     "relu6",
+    "rrelu",
     "selu",
     "sigmoid",
     "silu",
@@ -81,6 +100,19 @@ def prelu(x, y):
 
 
 @rounded_once
+def rrelu(inp, lower=1.0 / 8, upper=1.0 / 3, training=False):
+    """x where x > 0, else x times a slope: drawn for each element from ``lower`` to ``upper`` in training, else their
+    mean. The numbers come from `fer.random`."""
+    inp = as_wrapped_float(inp)
+    if not lower <= upper:
+        raise ShapeError(f"rrelu: lower is {lower}, upper {upper} at {user_location()}; lower <= upper is needed")
+    if not training:
+        return leaky_relu(inp, (lower + upper) / 2)
+    from ..random import uniform
+
+    return where(greater(inp, 0), inp, inp * uniform(lower, upper, size=inp.shape).astype(inp.dtype))
+
+
 def elu(inp, alpha=1.0):
     """x where x > 0, else alpha * (exp(x) - 1)."""
     inp = as_wrapped_float(inp)
@@ -256,3 +288,26 @@ def _rowwise(op, inp, axis):
 
 # PyTorch's other spellings.
 hardsigmoid, hardswish, swish = hsigmoid, hswish, silu
+
+
+def gumbel_softmax(logits, tau=1.0, hard=False, axis=-1):
+    """A draw from the classes of ``logits`` along ``axis``, as a softmax of (logits + Gumbel noise) / tau.
+
+    Args:
+        tau: above 0; the smaller, the nearer to one class.
+        hard: give 1 for the drawn class and 0 for the others, with the gradient of the softmax.
+    """
+    from ..random import uniform
+
+    logits = as_wrapped_float(logits)
+    noise = -log(-log(uniform(size=logits.shape)))
+    soft = softmax((logits + noise.astype(logits.dtype)) / tau, axis)
+    if not hard:
+        return soft
+    axis = resolve_axis("gumbel_softmax", axis, logits.ndim)
+    drawn = argmax(soft, axis, keepdims=True)
+    positions = Tensor._wrap(apply("iota", [], {"shape": list(logits.shape), "axis": axis, "dtype": "int32"})[0])
+    from ..autodiff.custom import custom_op
+
+    one = equal(positions, drawn).astype(logits.dtype)
+    return custom_op(lambda soft: one, lambda inputs, outputs, cotangents: cotangents[0])(soft)

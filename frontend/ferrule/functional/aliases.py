@@ -16,7 +16,6 @@ from .elementwise import abs as absolute
 from .elementwise import bitwise_not, clip, equal, isnan, logical_and, logical_or, maximum, minimum, round, where
 from .recording import rounded_once
 from .reduce import all as all_of
-from .reduce import norm
 from .shape import concat, flatten, repeat
 from .views import broadcast_to
 
@@ -37,7 +36,6 @@ __all__ = [
     "isclose",
     "logit",
     "masked_fill",
-    "pairwise_distance",
     "positive",
     "rad2deg",
     "radians",
@@ -173,8 +171,3 @@ def xlogy(x, y):
     x, y = as_tensor(x), as_tensor(y)
     nothing = logical_and(equal(x, 0), equal(y, y))
     return where(nothing, 0.0, x * log(where(nothing, 1.0, y)))
-
-
-def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdims=False):
-    """The p-norm of x1 - x2 + eps along the last axis."""
-    return norm(as_tensor(x1) - x2 + eps, p, -1, keepdims)

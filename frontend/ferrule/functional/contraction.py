@@ -7,9 +7,9 @@ from ..errors import ShapeError
 from ..location import user_location
 from ..shapes import is_static, show, size_of
 from .axes import resolve_axis
-from .shape import expand_dims, flatten, reshape, swapaxes, transpose
+from .shape import expand_dims, flatten, reshape, squeeze, swapaxes, transpose
 
-__all__ = ["addmm", "baddbmm", "bmm", "dot", "linear", "matmul", "mm", "mv", "outer", "tensordot"]
+__all__ = ["addmm", "baddbmm", "bilinear", "bmm", "dot", "linear", "matmul", "mm", "mv", "outer", "tensordot"]
 
 
 def matmul(inp1, inp2, transpose_a=False, transpose_b=False, compute_mode="default"):
@@ -192,4 +192,23 @@ def linear(inp, weight, bias=None, compute_mode="default"):
     """inp @ weight.T + bias, with the weight as (out_features, in_features) and any axes before the last of ``inp``."""
     del compute_mode
     result = _product("linear", inp, weight, transpose_b=True)
+    return result if bias is None else result + bias
+
+
+def bilinear(inp1, inp2, weight, bias=None):
+    """y[o] = inp1 @ weight[o] @ inp2 + bias[o] over the last axes.
+
+    Args:
+        inp1, inp2: (..., in1) and (..., in2).
+        weight: (out, in1, in2).
+        bias: (out,).
+    """
+    inp1, inp2, weight = as_tensor(inp1), as_tensor(inp2), as_tensor(weight)
+    if weight.ndim != 3:
+        raise ShapeError(f"bilinear: weight of shape {show(weight.shape)} at {user_location()}; (out, in1, in2)")
+    outputs, first, second = weight.shape
+    # All maps of inp1 in one product: (..., in1) @ (in1, out * in2).
+    maps = matmul(inp1, reshape(transpose(weight, (1, 0, 2)), (first, outputs * second)))
+    maps = reshape(maps, (*inp1.shape[:-1], outputs, second))
+    result = squeeze(matmul(maps, expand_dims(inp2, -1)), -1)
     return result if bias is None else result + bias

@@ -20,7 +20,17 @@ __all__ = ["ctc_loss"]
 _NEVER = -1e30
 
 
-def ctc_loss(pred, pred_lengths, label, label_lengths, blank=0, reduction="mean"):
+def ctc_loss(
+    pred,
+    pred_lengths,
+    label,
+    label_lengths,
+    blank=0,
+    reduction="mean",
+    *,
+    log_probs=False,
+    zero_infinity=False,
+):
     """-log of the probability that the labels come out when repeats are merged and blanks dropped.
 
     Args:
@@ -30,7 +40,10 @@ def ctc_loss(pred, pred_lengths, label, label_lengths, blank=0, reduction="mean"
         label: (N, S) integers, or all labels in one row (sum of the lengths,). No label is ``blank``.
         label_lengths: (N,): how many labels each sequence has; those behind them are not read.
         blank: the class that stands for no label.
-        reduction: ``"mean"`` divides each loss by its number of labels first.
+        reduction: ``"mean"`` divides each loss by its number of labels, at least 1, first.
+        log_probs: ``pred`` holds logarithms of probabilities, as PyTorch's loss takes them.
+        zero_infinity: a loss of labels that cannot come out in so few steps, which is above 1e29, becomes 0, and so
+            does its gradient.
     """
     op = "ctc_loss"
     pred, label = as_tensor(pred), as_tensor(label)
@@ -50,7 +63,7 @@ def ctc_loss(pred, pred_lengths, label, label_lengths, blank=0, reduction="mean"
     if label.ndim == 1:
         label = _rows(label, labels_of)
     states, skips = _states(label, labels_of, samples, blank)
-    logs = log(maximum(pred, float(np.finfo(dtypes.to_numpy(pred.dtype)).tiny)))
+    logs = pred if log_probs else log(maximum(pred, float(np.finfo(dtypes.to_numpy(pred.dtype)).tiny)))
     # The logarithm of each state's class at each step: (T, N, 2 S + 1).
     emissions = gather(logs, 2, broadcast_to(expand_dims(states, 0), (pred.shape[0], samples, states.shape[1])))
     position = reshape(arange(states.shape[1], dtype="int32"), (1, -1))
@@ -69,7 +82,11 @@ def ctc_loss(pred, pred_lengths, label, label_lengths, blank=0, reduction="mean"
     by_blank = indexing_one_hot(alpha, last, 1)
     by_label = where(less(last, 1), _NEVER, indexing_one_hot(alpha, last - 1, 1))
     losses = -_log_sum(by_blank, by_label)
-    return reduced(op, losses / labels_of.astype(losses.dtype) if reduction == "mean" else losses, reduction)
+    if zero_infinity:
+        losses = where(less(losses, -0.1 * _NEVER), losses, 0.0)
+    if reduction == "mean":
+        losses = losses / maximum(labels_of, 1).astype(losses.dtype)
+    return reduced(op, losses, reduction)
 
 
 def _rows(label, lengths):

@@ -12,12 +12,10 @@ from ..errors import DtypeError, ShapeError, UnsupportedError
 from ..location import user_location
 from ..shapes import is_static, same_shape, show
 from .axes import resolve_axis
-from .elementwise import stop_gradient, where
 from .shape import broadcast_to, expand_dims, flatten, reshape, squeeze
 from .widening import narrow, widen
 
 __all__ = [
-    "embedding",
     "gather",
     "gather_nd",
     "index_add",
@@ -35,7 +33,7 @@ __all__ = [
 ]
 
 
-def _indices(op, index):
+def indices(op, index):
     """The index tensor as int32 or int64."""
     index = as_tensor(index)
     dtype = index.dtype
@@ -64,7 +62,7 @@ def take(inp, index, axis=None):
 
     ``index`` may have any shape: the result has it in place of the axis.
     """
-    inp, index = as_tensor(inp), _indices("take", index)
+    inp, index = as_tensor(inp), indices("take", index)
     if axis is None:
         inp, axis = flatten(inp), 0
     return _take(inp, expand_dims(index, -1), resolve_axis("take", axis, inp.ndim))
@@ -72,58 +70,21 @@ def take(inp, index, axis=None):
 
 def index_select(inp, axis, index):
     """PyTorch's name for `take` with an index of one axis."""
-    index = _indices("index_select", index)
+    index = indices("index_select", index)
     if index.ndim > 1:
         raise ShapeError(f"index_select: the index {show(index.shape)} has more than one axis at {user_location()}")
     return take(inp, reshape(index, (-1,)) if index.ndim == 0 else index, axis)
 
 
-def embedding(inp, weight, padding_idx=None, max_norm=None, norm_type=None):
-    """The rows of ``weight`` [rows, width] at ``inp`` (any shape of integers).
-
-    Args:
-        padding_idx: a row that gets no gradient; negative ones count from the end.
-        max_norm, norm_type: must be None: rows are not normalised.
-    """
-    if max_norm is not None or norm_type is not None:
-        raise UnsupportedError(
-            f"embedding: max_norm and norm_type must be None "
-            f"at {user_location()}; normalise the weight"
-        )
-    inp, weight = _indices("embedding", inp), as_tensor(weight)
-    if weight.ndim != 2:
-        raise ShapeError(
-            f"embedding: the weight has the shape {show(weight.shape)}, not [rows, width] "
-            f"at {user_location()}"
-        )
-    rows = take(weight, inp, 0)
-    if padding_idx is None:
-        return rows
-    row = _padding_row(weight, padding_idx)
-    padded = (inp == row) | (inp == row - weight.shape[0])
-    return where(expand_dims(padded, -1), stop_gradient(rows), rows)
-
-
-def _padding_row(weight, padding_idx):
-    """``padding_idx`` counted from the first row of ``weight``."""
-    count, row = weight.shape[0], padding_idx.__index__()
-    if is_static(count) and not -count <= row < count:
-        raise ShapeError(
-            f"embedding: padding_idx {row} is no row of a weight with {count} rows (allowed: {-count} to {count - 1}) "
-            f"at {user_location()}"
-        )
-    return row + count if row < 0 else row
-
-
 def gather_nd(inp, index, axis=0):
     """The parts at the vectors ``index`` [..., K], each naming a place on the K axes from ``axis`` on."""
-    inp, index = as_tensor(inp), _indices("gather_nd", index)
+    inp, index = as_tensor(inp), indices("gather_nd", index)
     return _take(inp, index, resolve_axis("gather_nd", axis, inp.ndim))
 
 
 def scatter_nd(inp, index, source, axis=0, accumulate=False):
     """``inp`` with ``source`` at the vectors ``index``, or added there; the shapes are those of `gather_nd`."""
-    inp, index = as_tensor(inp), _indices("scatter_nd", index)
+    inp, index = as_tensor(inp), indices("scatter_nd", index)
     axis = resolve_axis("scatter_nd", axis, inp.ndim)
     count = index.shape[-1]
     parts = inp.shape[:axis] + index.shape[:-1] + inp.shape[axis + count :]
@@ -131,7 +92,7 @@ def scatter_nd(inp, index, source, axis=0, accumulate=False):
 
 
 def _rows(op, inp, axis, index, source, alpha=1):
-    inp, index = as_tensor(inp), _indices(op, index)
+    inp, index = as_tensor(inp), indices(op, index)
     axis = resolve_axis(op, axis, inp.ndim)
     source = as_tensor(source)
     if alpha != 1:
@@ -152,7 +113,7 @@ def index_copy(inp, axis, index, source):
 
 def _aligned(op, inp, axis, index):
     """inp, axis and index, where ``index`` may be shorter than ``inp`` on the other axes."""
-    inp, index = as_tensor(inp), _indices(op, index)
+    inp, index = as_tensor(inp), indices(op, index)
     sizes, wanted = inp.shape, index.shape
     axis = resolve_axis(op, axis, len(sizes))
     fits = len(sizes) == len(wanted)
@@ -300,5 +261,5 @@ def indexing_one_hot(src, index, axis=1, keepdims=False):
     """Along ``axis`` the element of ``src`` that ``index`` names; that has the shape of ``src`` without it."""
     src = as_tensor(src)
     axis = resolve_axis("indexing_one_hot", axis, src.ndim)
-    picked = gather(src, axis, expand_dims(_indices("indexing_one_hot", index), axis))
+    picked = gather(src, axis, expand_dims(indices("indexing_one_hot", index), axis))
     return picked if keepdims else squeeze(picked, axis)

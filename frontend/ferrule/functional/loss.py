@@ -15,6 +15,15 @@ from .elementwise import abs as absolute
 from .elementwise import equal, exp, less, log, maximum, minimum, not_equal, sqrt, where
 from .elementwise import pow as power
 from .indexing import indexing_one_hot, take
+from .likelihoods import gaussian_nll_loss, poisson_nll_loss
+from .margins import (
+    hinge_embedding_loss,
+    multi_margin_loss,
+    multilabel_margin_loss,
+    multilabel_soft_margin_loss,
+    soft_margin_loss,
+    triplet_margin_with_distance_loss,
+)
 from .reduce import mean as mean_of
 from .reduce import sum as sum_of
 from .reduction import reduced
@@ -27,16 +36,24 @@ __all__ = [
     "cosine_similarity",
     "cross_entropy",
     "ctc_loss",
+    "gaussian_nll_loss",
+    "hinge_embedding_loss",
     "hinge_loss",
     "huber_loss",
     "kl_div",
     "l1_loss",
     "margin_ranking_loss",
     "mse_loss",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
     "nll_loss",
+    "poisson_nll_loss",
     "smooth_l1_loss",
+    "soft_margin_loss",
     "square_loss",
     "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
 ]
 
 

@@ -4,6 +4,10 @@ from .._stream import apply
 from .._tensor import Tensor
 from ..errors import ShapeError, UnsupportedError
 from ..location import user_location
+from ..shapes import is_static, size_of
+from .creation import arange
+from .elementwise import stop_gradient
+from .shape import broadcast_to, reshape
 from .windows import batched, known_sizes, pad_space, paddings, positive, unbatched
 
 __all__ = [
@@ -13,25 +17,27 @@ __all__ = [
 _AVERAGE_MODES = {"average_count_exclude_padding": False, "average": True}
 
 
-def max_pool1d(inp, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
+def max_pool1d(inp, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     """`max_pool2d` over one axis of space."""
-    return _max_pool("max_pool1d", 1, inp, kernel_size, stride, padding, dilation, ceil_mode)
+    return _max_pool("max_pool1d", 1, inp, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
-def max_pool2d(inp, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
+def max_pool2d(inp, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     """The largest element of each window; NaN wins. Its gradient goes to the first largest element in scan order.
 
     Args:
         kernel_size, stride, dilation: an int or one an axis; the stride is the kernel's size unless given.
         padding: an int, one an axis, or a pair (before, after) an axis; padding never wins.
         ceil_mode: also take a last window that begins inside and reaches beyond the padding.
+        return_indices: give the position of each element too, row-major over the axes of space (int32): what
+            `max_unpool2d` takes.
     """
-    return _max_pool("max_pool2d", 2, inp, kernel_size, stride, padding, dilation, ceil_mode)
+    return _max_pool("max_pool2d", 2, inp, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
-def max_pool3d(inp, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
+def max_pool3d(inp, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     """`max_pool2d` over three axes of space."""
-    return _max_pool("max_pool3d", 3, inp, kernel_size, stride, padding, dilation, ceil_mode)
+    return _max_pool("max_pool3d", 3, inp, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
 def avg_pool1d(
@@ -95,23 +101,24 @@ def avg_pool3d(
     return _avg_pool("avg_pool3d", 3, inp, window, include, divisor_override)
 
 
-def adaptive_max_pool1d(inp, oshp):
+def adaptive_max_pool1d(inp, oshp, return_indices=False):
     """`adaptive_max_pool2d` over one axis of space."""
-    return _adaptive("adaptive_max_pool1d", "max_pool", 1, inp, oshp)
+    return _adaptive("adaptive_max_pool1d", "max_pool", 1, inp, oshp, return_indices)
 
 
-def adaptive_max_pool2d(inp, oshp):
+def adaptive_max_pool2d(inp, oshp, return_indices=False):
     """The largest element of each of ``oshp`` windows; output i of n reads [floor(i * s / n), ceil((i + 1) * s / n)).
 
     Args:
         oshp: the size of the result, an int or one an axis; None keeps the size of that axis. 1 pools all of it.
+        return_indices: as for `max_pool2d`.
     """
-    return _adaptive("adaptive_max_pool2d", "max_pool", 2, inp, oshp)
+    return _adaptive("adaptive_max_pool2d", "max_pool", 2, inp, oshp, return_indices)
 
 
-def adaptive_max_pool3d(inp, oshp):
+def adaptive_max_pool3d(inp, oshp, return_indices=False):
     """`adaptive_max_pool2d` over three axes of space."""
-    return _adaptive("adaptive_max_pool3d", "max_pool", 3, inp, oshp)
+    return _adaptive("adaptive_max_pool3d", "max_pool", 3, inp, oshp, return_indices)
 
 
 def adaptive_avg_pool1d(inp, oshp):
@@ -152,11 +159,23 @@ def _record(op, inp, alone, attrs):
     return unbatched(Tensor._wrap(apply(op, [inp._handle], attrs)[0]), alone)
 
 
-def _max_pool(op, rank, inp, kernel_size, stride, padding, dilation, ceil_mode):
+def _max_pool(op, rank, inp, kernel_size, stride, padding, dilation, ceil_mode, indices):
     inp, alone = batched(op, inp, rank)
     attrs, beyond = _window(op, rank, inp, kernel_size, stride, padding, dilation, ceil_mode)
     attrs["pads_end"] = [end + more for end, more in zip(attrs["pads_end"], beyond)]
-    return _record("max_pool", inp, alone, attrs)
+    values = _record("max_pool", inp, alone, attrs)
+    return (values, _positions(inp, alone, attrs)) if indices else values
+
+
+def _positions(inp, alone, attrs):
+    """Where the elements that `max_pool` takes stand, row-major over the axes of space."""
+    space = inp.shape[2:]
+    count = size_of(space)
+    # Whole numbers that the pool's type holds exactly.
+    dtype = "float32" if is_static(count) and count <= 1 << 24 and inp.dtype != "float64" else "float64"
+    numbers = broadcast_to(reshape(arange(count, dtype=dtype), space), inp.shape)
+    handles = [stop_gradient(inp).astype(dtype)._handle, numbers._handle]
+    return unbatched(Tensor._wrap(apply("max_pool_select", handles, attrs)[0]), alone).astype("int32")
 
 
 def _includes_padding(op, mode, count_include_pad):
@@ -185,7 +204,7 @@ def _avg_pool(op, rank, inp, window, include, divisor):
     return result * (count / divisor)
 
 
-def _adaptive(op, kind, rank, inp, oshp):
+def _adaptive(op, kind, rank, inp, oshp, indices=False):
     inp, alone = batched(op, inp, rank)
     wanted = list(oshp) if isinstance(oshp, (tuple, list)) else [oshp] * rank
     if len(wanted) != rank:
@@ -193,4 +212,6 @@ def _adaptive(op, kind, rank, inp, oshp):
     if None in wanted:
         sizes = known_sizes(op, inp, "an output size of None")
         wanted = [size if want is None else want for want, size in zip(wanted, sizes)]
-    return _record(kind, inp, alone, {"output_sizes": positive(op, "output size", wanted, rank)})
+    attrs = {"output_sizes": positive(op, "output size", wanted, rank)}
+    values = _record(kind, inp, alone, attrs)
+    return (values, _positions(inp, alone, attrs)) if indices else values

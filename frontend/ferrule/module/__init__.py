@@ -18,9 +18,11 @@ from .activation import (
     PReLU,
     ReLU,
     ReLU6,
+    RReLU,
     Sigmoid,
     SiLU,
     Softmax,
+    Softmax2d,
     Softmin,
     Softplus,
     Softshrink,
@@ -42,8 +44,8 @@ from .convolution import (
     LocalConv2d,
     RegionRestrictedConv,
 )
-from .dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d
-from .embedding import Embedding
+from .dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
+from .embedding import Embedding, EmbeddingBag
 from .fused import ConvBn2d, ConvBnRelu2d, ConvRelu2d, ConvTransposeBn2d, ConvTransposeBnRelu2d, ConvTransposeRelu2d
 from .linear import (
     BatchMatMulActivation,
@@ -66,14 +68,24 @@ from .loss import (
     CosineEmbeddingLoss,
     CosineSimilarity,
     CrossEntropyLoss,
+    CTCLoss,
+    GaussianNLLLoss,
+    HingeEmbeddingLoss,
     HuberLoss,
     KLDivLoss,
     L1Loss,
     MarginRankingLoss,
     MSELoss,
+    MultiLabelMarginLoss,
+    MultiLabelSoftMarginLoss,
+    MultiMarginLoss,
     NLLLoss,
+    PairwiseDistance,
+    PoissonNLLLoss,
     SmoothL1Loss,
+    SoftMarginLoss,
     TripletMarginLoss,
+    TripletMarginWithDistanceLoss,
 )
 from .module import Module
 from .normalization import (
@@ -101,9 +113,15 @@ from .pooling import (
     AvgPool1d,
     AvgPool2d,
     AvgPool3d,
+    LPPool1d,
+    LPPool2d,
+    LPPool3d,
     MaxPool1d,
     MaxPool2d,
     MaxPool3d,
+    MaxUnpool1d,
+    MaxUnpool2d,
+    MaxUnpool3d,
 )
 from .recurrent import GRU, LSTM, RNN
 from .recurrent_cell import GRUCell, LSTMCell, RNNCell
@@ -126,6 +144,7 @@ from .vision import (
     ConstantPad2d,
     ConstantPad3d,
     DeformablePSROIPooling,
+    Fold,
     Pad,
     PixelShuffle,
     PixelUnshuffle,
@@ -137,6 +156,7 @@ from .vision import (
     ReplicationPad3d,
     SlidingWindow,
     SlidingWindowTranspose,
+    Unfold,
     Upsample,
     UpsamplingBilinear2d,
     UpsamplingNearest2d,

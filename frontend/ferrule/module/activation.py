@@ -4,6 +4,8 @@ import numpy as np
 
 from .. import functional as F
 from .._tensor import Parameter
+from ..errors import ShapeError
+from ..shapes import show
 from .module import Module
 
 
@@ -180,6 +182,23 @@ class PReLU(Module):
         return f"num_parameters={self.num_parameters}"
 
 
+class RReLU(Module):
+    """x where x > 0, else x times a slope: drawn for each element in training, else the mean of ``lower`` and
+    ``upper``."""
+
+    def __init__(self, lower=1.0 / 8, upper=1.0 / 3, inplace=False, **kwargs):
+        del inplace
+        super().__init__(**kwargs)
+        self.lower = lower
+        self.upper = upper
+
+    def forward(self, inp):
+        return F.rrelu(inp, self.lower, self.upper, self.training)
+
+    def extra_repr(self):
+        return f"lower={self.lower}, upper={self.upper}"
+
+
 class Softplus(Module):
     """log(1 + exp(beta * x)) / beta; x itself where beta * x is above ``threshold``, which None leaves out."""
 
@@ -269,6 +288,15 @@ class Softmax(_OverAxis):
 
     def forward(self, inp):
         return F.softmax(inp, self.axis)
+
+
+class Softmax2d(Module):
+    """exp(x - max) / sum over the channels of (N, C, H, W) or (C, H, W)."""
+
+    def forward(self, inp):
+        if inp.ndim not in (3, 4):
+            raise ShapeError(f"Softmax2d: input of shape {show(inp.shape)}; (N, C, H, W) or (C, H, W) is needed")
+        return F.softmax(inp, -3)
 
 
 class LogSoftmax(_OverAxis):

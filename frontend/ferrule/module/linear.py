@@ -104,11 +104,7 @@ class Bilinear(Module):
             init.uniform_(parameter, -bound, bound)
 
     def forward(self, inp1, inp2):
-        # All maps of x1 in one product: (..., in1) @ (in1, out * in2).
-        weight = F.reshape(F.transpose(self.weight, (1, 0, 2)), (self.in1_features, -1))
-        maps = F.reshape(F.matmul(inp1, weight), (*inp1.shape[:-1], self.out_features, self.in2_features))
-        result = F.squeeze(F.matmul(maps, F.expand_dims(inp2, -1)), -1)
-        return result if self.bias is None else result + self.bias
+        return F.nn.bilinear(inp1, inp2, self.weight, self.bias)
 
     def extra_repr(self):
         return (

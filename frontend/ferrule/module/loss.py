@@ -186,3 +186,134 @@ class CosineSimilarity(Module):
 
     def forward(self, x1, x2):
         return F.loss.cosine_similarity(x1, x2, self.axis, self.eps)
+
+
+class PairwiseDistance(Module):
+    """The p-norm of x1 - x2 + eps along the last axis."""
+
+    def __init__(self, p=2.0, eps=1e-6, keepdims=False, **kwargs):
+        super().__init__(**kwargs)
+        self.p = p
+        self.eps = eps
+        self.keepdims = keepdims
+
+    def forward(self, x1, x2):
+        return F.pairwise_distance(x1, x2, self.p, self.eps, self.keepdims)
+
+
+class CTCLoss(_Loss):
+    """The connectionist temporal classification loss of (T, N, C) logarithms of probabilities; called with PyTorch's
+    (log_probs, targets, input_lengths, target_lengths).
+
+    Args:
+        blank: the class that stands for no label.
+        zero_infinity: a loss of labels that cannot come out in so few steps becomes 0.
+    """
+
+    def __init__(self, blank=0, reduction="mean", zero_infinity=False, **kwargs):
+        super().__init__(reduction, **kwargs)
+        self.blank = blank
+        self.zero_infinity = zero_infinity
+
+    def forward(self, log_probs, targets, input_lengths, target_lengths):
+        return F.loss.ctc_loss(
+            log_probs,
+            input_lengths,
+            targets,
+            target_lengths,
+            self.blank,
+            self.reduction,
+            log_probs=True,
+            zero_infinity=self.zero_infinity,
+        )
+
+
+class PoissonNLLLoss(_Loss):
+    """exp(pred) - label * pred; see `functional.loss.poisson_nll_loss`."""
+
+    def __init__(self, log_input=True, full=False, eps=1e-8, reduction="mean", **kwargs):
+        super().__init__(reduction, **kwargs)
+        self.log_input = log_input
+        self.full = full
+        self.eps = eps
+
+    def forward(self, pred, label):
+        return F.loss.poisson_nll_loss(pred, label, self.log_input, self.full, self.eps, self.reduction)
+
+
+class GaussianNLLLoss(_Loss):
+    """(log(var) + (pred - label)^2 / var) / 2; called with (pred, label, var)."""
+
+    def __init__(self, full=False, eps=1e-6, reduction="mean", **kwargs):
+        super().__init__(reduction, **kwargs)
+        self.full = full
+        self.eps = eps
+
+    def forward(self, pred, label, var):
+        return F.loss.gaussian_nll_loss(pred, label, var, self.full, self.eps, self.reduction)
+
+
+class HingeEmbeddingLoss(_Loss):
+    """The prediction, a distance, where the label is 1; max(0, margin - it) where the label is -1."""
+
+    def __init__(self, margin=1.0, reduction="mean", **kwargs):
+        super().__init__(reduction, **kwargs)
+        self.margin = margin
+
+    def forward(self, pred, label):
+        return F.loss.hinge_embedding_loss(pred, label, self.margin, self.reduction)
+
+
+class SoftMarginLoss(_Loss):
+    """log(1 + exp(-label * pred)) for labels -1 and 1."""
+
+    def forward(self, pred, label):
+        return F.loss.soft_margin_loss(pred, label, self.reduction)
+
+
+class MultiLabelSoftMarginLoss(_WeightedLoss):
+    """The binary cross entropy of each class, averaged over the classes; ``weight`` is a factor for each class."""
+
+    def forward(self, pred, label):
+        return F.loss.multilabel_soft_margin_loss(pred, label, self.weight, self.reduction)
+
+
+class MultiLabelMarginLoss(_Loss):
+    """max(0, 1 - pred[i] + pred[j]) over the labels i of a row and its other classes j; see
+    `functional.loss.multilabel_margin_loss`."""
+
+    def forward(self, pred, label):
+        return F.loss.multilabel_margin_loss(pred, label, self.reduction)
+
+
+class MultiMarginLoss(_WeightedLoss):
+    """max(0, margin - pred[label] + pred[j])^p over the other classes j; ``weight`` is a factor for each class."""
+
+    def __init__(self, p=1, margin=1.0, weight=None, reduction="mean", **kwargs):
+        super().__init__(weight, reduction, **kwargs)
+        self.p = p
+        self.margin = margin
+
+    def forward(self, pred, label):
+        return F.loss.multi_margin_loss(pred, label, self.p, self.margin, self.weight, self.reduction)
+
+
+class TripletMarginWithDistanceLoss(_Loss):
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin) for any distance of two tensors."""
+
+    def __init__(self, *, distance_function=None, margin=1.0, swap=False, reduction="mean", **kwargs):
+        super().__init__(reduction, **kwargs)
+        self.distance_function = distance_function
+        self.margin = margin
+        self.swap = swap
+
+    def forward(self, anchor, positive, negative):
+        return F.loss.triplet_margin_with_distance_loss(
+            anchor,
+            positive,
+            negative,
+            distance_function=self.distance_function,
+            margin=self.margin,
+            swap=self.swap,
+            reduction=self.reduction,
+        )

@@ -34,14 +34,18 @@ class _MaxPool(_Pool):
         kernel_size, stride, dilation: an int, or one an axis; the stride is the kernel's size unless given.
         padding: an int, or one an axis; padding never wins.
         ceil_mode: also take a last window that begins inside and reaches beyond the padding.
+        return_indices: give the position of each element as well, which `MaxUnpool2d` takes.
     """
 
-    _usual = {"dilation": 1, "ceil_mode": False}
+    _usual = {"dilation": 1, "ceil_mode": False, "return_indices": False}
 
-    def __init__(self, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, **kwargs):
+    def __init__(
+        self, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False, **kwargs
+    ):
         super().__init__(kernel_size, stride, padding, **kwargs)
         self.dilation = dilation
         self.ceil_mode = ceil_mode
+        self.return_indices = return_indices
 
 
 class _AvgPool(_Pool):
@@ -102,6 +106,65 @@ class _AdaptivePool(Module):
         return f"{self.oshp}"
 
 
+class _AdaptiveMaxPool(_AdaptivePool):
+    def __init__(self, oshp, return_indices=False, **kwargs):
+        super().__init__(oshp, **kwargs)
+        self.return_indices = return_indices
+
+    def forward(self, inp):
+        return getattr(F, self._function)(inp, self.oshp, self.return_indices)
+
+
+class _PowerPool(Module):
+    """(sum of x^p)^(1/p) of each window, with p = ``norm_type``.
+
+    Args:
+        norm_type: p.
+        kernel_size, stride, ceil_mode: as for the mean pools.
+    """
+
+    _function = ""  # its name in `functional`
+
+    def __init__(self, norm_type, kernel_size, stride=None, ceil_mode=False, **kwargs):
+        super().__init__(**kwargs)
+        self.norm_type = norm_type
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.ceil_mode = ceil_mode
+
+    def forward(self, inp):
+        return getattr(F, self._function)(inp, self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
+
+    def extra_repr(self):
+        return (
+            f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
+            f"ceil_mode={self.ceil_mode}"
+        )
+
+
+class _MaxUnpool(Module):
+    """Elements at the positions that a max pool took them from, and 0 elsewhere: called with (inp, indices) and, if the
+    size is not the one that follows, ``output_size``.
+
+    Args:
+        kernel_size, stride, padding: those of the pool.
+    """
+
+    _function = ""  # its name in `functional`
+
+    def __init__(self, kernel_size, stride=None, padding=0, **kwargs):
+        super().__init__(**kwargs)
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+
+    def forward(self, inp, indices, output_size=None):
+        return getattr(F, self._function)(inp, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+    def extra_repr(self):
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
 class MaxPool1d(_MaxPool):
     """The largest element of windows of (N, C, L)."""
 
@@ -144,21 +207,21 @@ class AvgPool3d(_AvgPool):
     _function = "avg_pool3d"
 
 
-class AdaptiveMaxPool1d(_AdaptivePool):
+class AdaptiveMaxPool1d(_AdaptiveMaxPool):
     """The largest element of even windows of (N, C, L)."""
 
     __doc__ += "\n" + _AdaptivePool.__doc__
     _function = "adaptive_max_pool1d"
 
 
-class AdaptiveMaxPool2d(_AdaptivePool):
+class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     """The largest element of even windows of (N, C, H, W)."""
 
     __doc__ += "\n" + _AdaptivePool.__doc__
     _function = "adaptive_max_pool2d"
 
 
-class AdaptiveMaxPool3d(_AdaptivePool):
+class AdaptiveMaxPool3d(_AdaptiveMaxPool):
     """The largest element of even windows of (N, C, D, H, W)."""
 
     __doc__ += "\n" + _AdaptivePool.__doc__
@@ -184,3 +247,45 @@ class AdaptiveAvgPool3d(_AdaptivePool):
 
     __doc__ += "\n" + _AdaptivePool.__doc__
     _function = "adaptive_avg_pool3d"
+
+
+class LPPool1d(_PowerPool):
+    """The p-norm of windows of (N, C, L)."""
+
+    __doc__ += "\n" + _PowerPool.__doc__
+    _function = "lp_pool1d"
+
+
+class LPPool2d(_PowerPool):
+    """The p-norm of windows of (N, C, H, W)."""
+
+    __doc__ += "\n" + _PowerPool.__doc__
+    _function = "lp_pool2d"
+
+
+class LPPool3d(_PowerPool):
+    """The p-norm of windows of (N, C, D, H, W)."""
+
+    __doc__ += "\n" + _PowerPool.__doc__
+    _function = "lp_pool3d"
+
+
+class MaxUnpool1d(_MaxUnpool):
+    """What a max pool left, in (N, C, L)."""
+
+    __doc__ += "\n" + _MaxUnpool.__doc__
+    _function = "max_unpool1d"
+
+
+class MaxUnpool2d(_MaxUnpool):
+    """What a max pool left, in (N, C, H, W)."""
+
+    __doc__ += "\n" + _MaxUnpool.__doc__
+    _function = "max_unpool2d"
+
+
+class MaxUnpool3d(_MaxUnpool):
+    """What a max pool left, in (N, C, D, H, W)."""
+
+    __doc__ += "\n" + _MaxUnpool.__doc__
+    _function = "max_unpool3d"

@@ -58,6 +58,46 @@ class DeformablePSROIPooling(Module):
         return f"{self.pooled_h}, {self.pooled_w}, part_size={self.part_size}, spatial_scale={self.spatial_scale}"
 
 
+class Unfold(Module):
+    """The windows of images as columns: (N, C, H, W) to (N, C * kernel elements, windows).
+
+    Args:
+        kernel_size, dilation, padding, stride: an int or a pair (height, width).
+    """
+
+    def __init__(self, kernel_size, dilation=1, padding=0, stride=1, **kwargs):
+        super().__init__(**kwargs)
+        self.kernel_size = kernel_size
+        self.dilation = dilation
+        self.padding = padding
+        self.stride = stride
+
+    def forward(self, inp):
+        return F.unfold(inp, self.kernel_size, self.dilation, self.padding, self.stride)
+
+    def extra_repr(self):
+        return f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, stride={self.stride}"
+
+
+class Fold(Unfold):
+    """The sum of windows at their places: (N, C * kernel elements, windows) to (N, C, H, W).
+
+    Args:
+        output_size: (H, W), an int or a pair.
+        kernel_size, dilation, padding, stride: as for `Unfold`.
+    """
+
+    def __init__(self, output_size, kernel_size, dilation=1, padding=0, stride=1, **kwargs):
+        super().__init__(kernel_size, dilation, padding, stride, **kwargs)
+        self.output_size = output_size
+
+    def forward(self, inp):
+        return F.fold(inp, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
+
+    def extra_repr(self):
+        return f"output_size={self.output_size}, {super().extra_repr()}"
+
+
 class PixelUnshuffle(Module):
     """(N, C, H * r, W * r) to (N, C * r * r, H, W) with the factor r: undoes `PixelShuffle`."""
 

@@ -70,8 +70,8 @@ def test_the_row_of_padding_gets_no_gradient(padding_idx):
 
 
 def test_embedding_refuses_what_it_does_not_do():
-    with pytest.raises(errors.UnsupportedError, match="max_norm"):
-        F.embedding(fer.Tensor([0]), fer.Tensor(np.ones((2, 2), "float32")), max_norm=1.0)
+    with pytest.raises(errors.UnsupportedError, match="norm_type 1.0 without max_norm"):
+        F.embedding(fer.Tensor([0]), fer.Tensor(np.ones((2, 2), "float32")), norm_type=1.0)
     with pytest.raises(errors.ShapeError, match=r"padding_idx 5 .*\(allowed: -2 to 1\)"):
         F.embedding(fer.Tensor([0]), fer.Tensor(np.ones((2, 2), "float32")), padding_idx=5)
     with pytest.raises(errors.DtypeError, match="float32"):

@@ -105,12 +105,72 @@ def test_dropout():
     got = M.AlphaDropout(0.3)(z).numpy()
     assert abs(got.mean()) < 0.03 and abs(got.std() - 1) < 0.03
     assert M.Dropout1d(0.5)(fer.ones((4, 8, 5))).shape == (4, 8, 5)
+    got = M.FeatureAlphaDropout(0.3)(fer.tensor(normal(200, 200, 4))).numpy()
+    assert abs(got.mean()) < 0.05 and abs(got.std() - 1) < 0.05
+    dropped = np.isclose(got, got[:, :, :1]).all(2)
+    assert abs(dropped.mean() - 0.3) < 5 * np.sqrt(0.3 * 0.7 / 40000)
     with pytest.raises(ShapeError, match="rank 4 is needed"):
         M.Dropout2d(0.5)(fer.ones((2, 3, 4)))
     assert not M.Dropout(1.0)(x).numpy().any()
     for wrong in (lambda: M.Dropout(1.5), lambda: M.AlphaDropout(1.0)):
         with pytest.raises(ValueError, match="drop_prob is 1"):
             wrong()
+
+
+def test_slopes_drawn_for_each_element():
+    net, x = M.RReLU(0.25, 0.5), fer.tensor(np.array([2.0] + [-1.0] * 4096, "float32"))
+    got = net(x).numpy()
+    assert got[0] == 2 and got[1:].min() >= -0.5 and got[1:].max() <= -0.25
+    assert abs(got[1:].mean() + 0.375) < 5 * 0.25 / np.sqrt(12 * 4096)
+    assert net.eval()(x).numpy()[:2].tolist() == [2, -0.375]
+
+
+def test_a_class_is_drawn_with_its_probability():
+    logits = F.broadcast_to(fer.tensor(np.log(np.array([0.5, 0.25, 0.25], "float32"))), (4096, 3))
+    manager = GradManager().attach(logits)
+    with manager:
+        hard = F.nn.gumbel_softmax(logits, 0.5, hard=True)
+        manager.backward((hard * fer.tensor([1.0, 2.0, 3.0])).sum())
+    assert set(hard.numpy().ravel()) == {0, 1} and (hard.numpy().sum(1) == 1).all()
+    assert abs(hard.numpy()[:, 0].mean() - 0.5) < 5 * 0.5 / 64
+    assert logits.grad.numpy().any() and np.allclose(logits.grad.numpy().sum(1), 0, atol=1e-5)
+    soft = F.gumbel_softmax(logits, 10.0).numpy()
+    np.testing.assert_allclose(soft.sum(1), 1, rtol=1e-5)
+
+
+def test_a_table_keeps_the_norm_of_the_rows_that_are_looked_up():
+    table = np.array([[3.0, 4.0], [0.3, 0.4], [6.0, 8.0]], "float32")
+    net = M.Embedding(3, 2, max_norm=1.0, initial_weight=table)
+    traced = trace(lambda x: net(x))
+    for call in (net, traced):
+        net.weight.set_value(table)
+        np.testing.assert_allclose(call(np.array([0, 1], "int32")).numpy(), [[0.6, 0.8], [0.3, 0.4]], rtol=1e-6)
+        np.testing.assert_allclose(net.weight.numpy(), [[0.6, 0.8], [0.3, 0.4], [6.0, 8.0]], rtol=1e-6)
+        np.testing.assert_array_equal(net.weight.numpy()[1:], table[1:])
+    assert np.linalg.norm(net.weight.numpy()[0]) <= 1.0
+    with pytest.raises(UnsupportedError, match="norm_type without max_norm"):
+        M.Embedding(3, 2, norm_type=1.0)
+
+
+def test_a_max_pool_and_the_way_back():
+    x = normal(2, 3, 6, 4)
+    pool, back = M.MaxPool2d(2, return_indices=True), M.MaxUnpool2d(2)
+    values, indices = pool(fer.tensor(x))
+    got = back(values, indices).numpy()
+    np.testing.assert_array_equal(M.MaxPool2d(2)(fer.tensor(got)).numpy().clip(0), values.numpy().clip(0))
+    assert np.count_nonzero(got) == values.size and set(got.ravel()) <= {0, *x.ravel()}
+    assert indices.dtype == "int32" and back(values, indices, (7, 5)).shape == (2, 3, 7, 5)
+    values, indices = M.AdaptiveMaxPool2d(1, return_indices=True)(fer.tensor(x))
+    np.testing.assert_array_equal(indices.numpy().ravel(), x.reshape(6, -1).argmax(1))
+
+
+def test_ctc_takes_logarithms():
+    logits, lengths = normal(6, 2, 4), (np.array([6, 5]), np.array([2, 1]))
+    label = np.array([[1, 3], [2, 0]])
+    logs = F.logsoftmax(fer.tensor(logits), -1)
+    wanted = F.loss.ctc_loss(F.softmax(fer.tensor(logits), -1), lengths[0], label, lengths[1], reduction="sum")
+    got = M.CTCLoss(reduction="sum")(logs, label, *lengths)
+    np.testing.assert_allclose(got.numpy(), wanted.numpy(), rtol=1e-5)
 
 
 def test_dropout_draws_anew_in_a_traced_function():
@@ -142,8 +202,6 @@ def test_embedding():
     ):
         with pytest.raises(ShapeError, match=pattern):
             call()
-    with pytest.raises(UnsupportedError, match="max_norm"):
-        M.Embedding(5, 2, max_norm=1.0)
 
 
 def test_layers_under_one_name_are_those_that_they_join():

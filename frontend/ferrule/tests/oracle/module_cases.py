@@ -130,6 +130,24 @@ CASES += [
     ("nll_loss", "NLLLoss", (), {}, [(4, 3), ("index", (4,), 3)]),
     ("cosine_similarity", "CosineSimilarity", (), {}, [(4, 3), (4, 3)]),
     ("triplet_margin_loss", "TripletMarginLoss", (), {}, [(4, 3), (4, 3), (4, 3)]),
+    ("pairwise_distance", "PairwiseDistance", (), {"p": 3.0}, [(4, 3), (4, 3)]),
+    ("poisson_nll_loss", "PoissonNLLLoss", (), {}, [(4, 3), ("index", (4, 3), 5)]),
+    ("hinge_embedding_loss", "HingeEmbeddingLoss", (), {"margin": 0.5}, [(4, 3), ("index", (4, 3), 2)]),
+    ("soft_margin_loss", "SoftMarginLoss", (), {"reduction": "sum"}, [(4, 3), ("index", (4, 3), 2)]),
+    ("multilabel_soft_margin_loss", "MultiLabelSoftMarginLoss", (), {}, [(4, 3), ("index", (4, 3), 2)]),
+    ("multi_margin_loss", "MultiMarginLoss", (), {"p": 2, "margin": 0.5}, [(4, 3), ("index", (4,), 3)]),
+    ("multilabel_margin_loss", "MultiLabelMarginLoss", (), {}, [(4, 3), ("index", (4, 3), 3)]),
+    ("triplet_distance_loss", "TripletMarginWithDistanceLoss", (), {}, [(4, 3), (4, 3), (4, 3)]),
+]
+
+CASES += [
+    ("embedding_bag", "EmbeddingBag", (7, 3), {"mode": "sum"}, [("index", (4, 5), 7)]),
+    ("embedding_bag_mean", "EmbeddingBag", (7, 3), {"padding_idx": 2}, [("index", (4, 5), 7)]),
+    ("embedding_max_norm", "Embedding", (7, 3), {"max_norm": 0.5}, [("index", (4, 5), 7)]),
+    ("fold", "Fold", ((5, 4), 2), {"padding": 1, "stride": 2}, [(2, 8, 9)]),
+    ("unfold", "Unfold", ((2, 3),), {"dilation": 2, "padding": 1}, [(2, 3, 5, 6)]),
+    ("lp_pool2d", "LPPool2d", (2, 3), {"stride": 2}, [(2, 3, 7, 6)]),
+    ("softmax2d", "Softmax2d", (), {}, [(2, 5, 3, 4)]),
 ]
 
 TORCH = {
