@@ -2,9 +2,11 @@
 
 #include "codegen/emit/EntryEmitter.h"
 
+#include "codegen/emit/KernelCost.h"
 #include "ir/dims/DimConstraints.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <set>
@@ -40,7 +42,7 @@ namespace {
 class EntryEmitter {
 public:
   EntryEmitter(plan::EntryOp plan, const PlanNumbers &numbers, LocationTable &locations)
-      : plan(plan), numbers(numbers), locations(locations) {}
+      : plan(plan), numbers(numbers), locations(locations), symbols(plan->getParentOfType<ModuleOp>()) {}
 
   FailureOr<EntryDescription> run() {
     entry.name = plan.getSymName().str();
@@ -96,6 +98,7 @@ private:
     for (Attribute attribute : plan.getDims()) {
       auto dim = cast<plan::DimAttr>(attribute);
       addDim({dim.getName().str(), dim.getMin(), dim.getMax(), dim.getMultipleOf()});
+      knownDims.insert(dim.getName().str());
     }
   }
 
@@ -174,6 +177,9 @@ private:
     description.alias_group = buffer.getAliasGroup();
     description.debug_name = buffer.getName().str();
     description.block = block;
+    description.kind = BufferKind(unsigned(buffer.getKind()));
+    if (std::optional<Type> element = buffer.getElement())
+      description.dtype = describeDataType(*element);
     bufferNumbers[buffer] = entry.buffers.size();
     entry.buffers.push_back(description);
   }
@@ -212,10 +218,12 @@ private:
           instruction.kind = InstructionDescription::Kind::kLoop;
           instruction.count = emitExpression(loop.getStepCount());
           instruction.dim = dimNumbers.at(loop.getDim().str());
+          knownDims.insert(loop.getDim().str());
         })
         .Case([&](plan::BindDimOp bind) {
           instruction.kind = InstructionDescription::Kind::kBindDim;
           instruction.dim = dimNumbers.at(bind.getDim().getName().str());
+          knownDims.insert(bind.getDim().getName().str());
         });
     for (Value output : op->getOperands().take_front(instruction.output_count))
       if (plan::getBuffer(output).getStorage() == plan::Storage::Variable)
@@ -229,16 +237,41 @@ private:
     for (const DimExpr &dim : call.getDims()->getDims())
       instruction.dims.push_back(emitExpression(dim));
     instruction.tiles = emitExpression(call.getTiles()->getDims().front());
+    KernelCost cost = getKernelCost(call, symbols.lookup<plan::KernelOp>(call.getKernel()).getDispatch());
+    instruction.flops = emitCost(cost.flops);
+    instruction.read_bytes = emitCost(cost.readBytes);
+    instruction.written_bytes = emitCost(cost.writtenBytes);
+    auto isPart = [](Value output) { return bool(output.getDefiningOp<plan::ViewOp>()); };
+    if (llvm::any_of(call.getOutputs(), isPart))
+      for (Value output : call.getOutputs())
+        instruction.output_sizes.push_back(emitKnown(plan::getBytes(output)).value_or(emitExpression(0)));
+  }
+
+  /// Nothing where a dim gets its value only behind the call, which finds it out.
+  std::optional<uint32_t> emitKnown(const DimExpr &expression) {
+    std::set<std::string> dims;
+    expression.collectDims(dims);
+    if (!expression.isValid() || !std::includes(knownDims.begin(), knownDims.end(), dims.begin(), dims.end()))
+      return std::nullopt;
+    return emitExpression(expression);
+  }
+
+  uint32_t emitCost(const DimExpr &cost) {
+    std::optional<uint32_t> expression = emitKnown(cost);
+    return expression ? *expression + 1 : 0;
   }
 
   plan::EntryOp plan;
   const PlanNumbers &numbers;
   LocationTable &locations;
+  SymbolTable symbols;
   EntryDescription entry;
   DenseMap<Value, uint32_t> bufferNumbers;
   std::set<uint32_t> assigned;
   std::string unboundDim;
   std::map<std::string, uint32_t> dimNumbers;
+  /// Those that have a value where the walk stands.
+  std::set<std::string> knownDims;
   std::map<std::tuple<ExpressionKind, uint32_t, uint32_t, int64_t>, uint32_t> expressionNumbers;
 };
 

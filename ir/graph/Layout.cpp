@@ -9,6 +9,38 @@
 using namespace mlir;
 using namespace mlir::ferrule;
 
+namespace mlir::ferrule {
+
+/// Each element on the side of the output columns meets the rows of a panel, of which dim 1 is the number. Columns that
+/// fill up a panel do not count.
+static DimExpr countPanelFlops(Value columns, Value panels) {
+  return DimExpr(2) * getElementCount(columns) * getDims(panels)[1];
+}
+
+static DimExpr countImageFlops(ImageConvolutionOp op) { return countPanelFlops(op.getResult(), op.getPanels()); }
+static DimExpr countImageFlops(ImageConvolutionWeightGradientOp op) {
+  return countPanelFlops(op.getDy(), op.getResult());
+}
+/// Here the columns are the input channels, which meet the rows once a pixel of dy.
+static DimExpr countImageFlops(ImageConvolutionInputGradientOp op) {
+  DimExpr pixels = getElementCount(ArrayRef<DimExpr>(getDims(op.getDy())).drop_back());
+  return DimExpr(2) * pixels * getDims(op.getResult()).back() * getDims(op.getPanels())[1];
+}
+
+/// As the logical pools count.
+template <typename Op> static DimExpr countWindowFlops(Op op, Value pooled, Value image) {
+  if (llvm::is_contained(op.getStrides(), 0))
+    return getElementCount(image);
+  return getElementCount(pooled) * DimExpr(llvm::product_of(op.getKernel()));
+}
+static DimExpr countImageFlops(ImageMaxPoolOp op) { return countWindowFlops(op, op.getResult(), op.getX()); }
+static DimExpr countImageFlops(ImageMaxPoolSelectOp op) { return countWindowFlops(op, op.getResult(), op.getX()); }
+static DimExpr countImageFlops(ImageAvgPoolOp op) { return countWindowFlops(op, op.getResult(), op.getX()); }
+static DimExpr countImageFlops(ImageMaxPoolGradientOp op) { return countWindowFlops(op, op.getDy(), op.getX()); }
+static DimExpr countImageFlops(ImageAvgPoolGradientOp op) { return countWindowFlops(op, op.getDy(), op.getResult()); }
+
+} // namespace mlir::ferrule
+
 #define GET_OP_CLASSES
 #include "ir/graph/Layout.cpp.inc"
 

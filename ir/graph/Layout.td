@@ -7,9 +7,9 @@
 
 include "ir/graph/Base.td"
 
-class Ferrule_PhysicalOp<string mnemonic, string lowering, list<int> inPlace = []>
-    : Ferrule_Op<mnemonic, NonDifferentiable<"the layout pass makes it, after gradients are expanded">, lowering, "0",
-                 inPlace, [Pure]> {
+class Ferrule_PhysicalOp<string mnemonic, string lowering, string flops = "0">
+    : Ferrule_Op<mnemonic, NonDifferentiable<"the layout pass makes it, after gradients are expanded">, lowering, flops,
+                 [], [Pure]> {
   let results = (outs Ferrule_Tensor:$result);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
@@ -48,11 +48,11 @@ def Ferrule_PanelTakeOp
 // Contractions
 //===------------------------------------------------------------------------------------------------------------===//
 
-def Ferrule_PanelMatmulOp : Ferrule_PhysicalOp<"panel_matmul", "Contraction"> {
+def Ferrule_PanelMatmulOp : Ferrule_PhysicalOp<"panel_matmul", "Contraction", "countPanelFlops(getResult(), getPanels())"> {
   let summary = "[m, k] (or [k, m] with transpose_a) times panels over n: [m, n]";
   let arguments = (ins Ferrule_Tensor:$a, Ferrule_Tensor:$panels, BoolAttr:$transpose_a);
 }
-def Ferrule_PanelOuterOp : Ferrule_PhysicalOp<"panel_outer", "Contraction"> {
+def Ferrule_PanelOuterOp : Ferrule_PhysicalOp<"panel_outer", "Contraction", "countPanelFlops(getG(), getResult())"> {
   let summary = "Sum over m of x[m, k] * g[m, n], as panels over n: the gradient of a matrix in panels";
   let arguments = (ins Ferrule_Tensor:$x, Ferrule_Tensor:$g);
 }
@@ -63,7 +63,7 @@ def Ferrule_PanelOuterOp : Ferrule_PhysicalOp<"panel_outer", "Contraction"> {
 
 /// `kernel` is the window. Strides of 0 stand for the adaptive windows of a pool.
 class Ferrule_ImageOp<string mnemonic, string lowering, dag operands>
-    : Ferrule_PhysicalOp<mnemonic, lowering> {
+    : Ferrule_PhysicalOp<mnemonic, lowering, "countImageFlops(*this)"> {
   let arguments = !con(operands, (ins DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
                                       DenseI64ArrayAttr:$pads_begin, DenseI64ArrayAttr:$pads_end,
                                       DenseI64ArrayAttr:$dilations, I64Attr:$groups,

@@ -40,6 +40,8 @@ LogicalResult BufferOp::verify() {
     return emitOpError("has ") << getSize().getDims().size() << " sizes; a size in bytes is one expression";
   if (std::optional<int64_t> bytes = getBytes().getConstant(); bytes && uint64_t(*bytes) > getPlannedSize())
     return emitOpError("has ") << *bytes << " bytes where " << getPlannedSize() << " are planned";
+  if (getStorage() != Storage::Arena && getKind() != BufferKind::Unspecified)
+    return emitOpError("is not of the arena and has the kind ") << stringifyBufferKind(getKind());
   if (getEnd() < getBegin())
     return emitOpError("is live from instruction ") << getBegin() << " to " << getEnd() << ", which comes before";
   return success();
@@ -152,7 +154,33 @@ static ParseResult parseOptionalNumber(OpAsmParser &parser, OperationState &resu
   return success();
 }
 
-// %add = ferrule_plan.buffer arena @arena offset 64 size <[batch * 4]> planned 256 live 1 to 3 alias 1 "add"
+/// `of` and the type of the elements, or nothing.
+static ParseResult parseElement(OpAsmParser &parser, OperationState &result, StringRef attribute) {
+  Type element;
+  if (failed(parser.parseOptionalKeyword("of")))
+    return success();
+  if (parser.parseType(element))
+    return failure();
+  result.addAttribute(attribute, TypeAttr::get(element));
+  return success();
+}
+
+/// `as` and a kind, or nothing.
+static ParseResult parseKind(OpAsmParser &parser, OperationState &result, StringRef attribute) {
+  StringRef keyword;
+  if (failed(parser.parseOptionalKeyword("as")))
+    return success();
+  llvm::SMLoc location = parser.getCurrentLocation();
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  std::optional<BufferKind> kind = symbolizeBufferKind(keyword);
+  if (!kind)
+    return parser.emitError(location) << "'" << keyword << "' is no kind of buffer";
+  result.addAttribute(attribute, BufferKindAttr::get(parser.getContext(), *kind));
+  return success();
+}
+
+// %add = ferrule_plan.buffer arena @arena offset 64 size <[batch * 4]> planned 256 live 1 to 3 alias 1 "add" as residual of f32
 ParseResult BufferOp::parse(OpAsmParser &parser, OperationState &result) {
   StringRef keyword;
   llvm::SMLoc location = parser.getCurrentLocation();
@@ -182,7 +210,8 @@ ParseResult BufferOp::parse(OpAsmParser &parser, OperationState &result) {
       parseNumber(parser, result, "live", getBeginAttrName(result.name)) ||
       parseNumber(parser, result, "to", getEndAttrName(result.name)) ||
       parseOptionalNumber(parser, result, "alias", getAliasGroupAttrName(result.name)) || parser.parseString(&name) ||
-      parser.parseOptionalAttrDict(result.attributes))
+      parseKind(parser, result, getKindAttrName(result.name)) ||
+      parseElement(parser, result, getElementAttrName(result.name)) || parser.parseOptionalAttrDict(result.attributes))
     return failure();
   result.addAttribute(getNameAttrName(result.name), parser.getBuilder().getStringAttr(name));
   result.addTypes(BufferType::get(parser.getContext()));
@@ -203,5 +232,9 @@ void BufferOp::print(OpAsmPrinter &printer) {
   if (getAliasGroup() != 0)
     printer << " alias " << getAliasGroup();
   printer << " " << getNameAttr();
+  if (getKind() != BufferKind::Unspecified)
+    printer << " as " << stringifyBufferKind(getKind());
+  if (getElementAttr())
+    printer << " of " << getElementAttr();
   printer.printOptionalAttrDict((*this)->getDiscardableAttrDictionary().getValue());
 }

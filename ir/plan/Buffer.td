@@ -33,11 +33,14 @@ def FerrulePlan_BufferOp
     lies at `offset`. Arena buffers of one block that are live at the same time share bytes only if they have the same
     `alias_group` above zero: a call then writes a result over an operand that dies there. All buffers of a branch or
     loop are live together with what is live at that instruction; those of its two blocks never with each other.
+    `as` says of an arena buffer what it holds and `of` what the elements are, for people and checks of values only.
   }];
   let arguments = (ins FerrulePlan_Storage:$storage, OptionalAttr<FlatSymbolRefAttr>:$symbol,
                        OptionalAttr<I64Attr>:$number, DefaultValuedAttr<I64Attr, "0">:$offset, Ferrule_DimsAttr:$size,
                        I64Attr:$planned_size, I64Attr:$begin, I64Attr:$end,
-                       DefaultValuedAttr<I64Attr, "0">:$alias_group, StrAttr:$name);
+                       DefaultValuedAttr<I64Attr, "0">:$alias_group, StrAttr:$name,
+                       DefaultValuedAttr<FerrulePlan_BufferKind, "BufferKind::Unspecified">:$kind,
+                       OptionalAttr<TypeAttr>:$element);
   let results = (outs FerrulePlan_Buffer:$result);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

@@ -64,6 +64,18 @@ def FerrulePlan_Storage : I32EnumAttr<"Storage", "where a buffer's bytes are", [
   let cppNamespace = "::mlir::ferrule::plan";
 }
 
+/// What an arena buffer holds. The numbers are those of `BufferKind` in the schema.
+def FerrulePlan_BufferKind : I32EnumAttr<"BufferKind", "what a buffer holds", [
+    I32EnumAttrCase<"Unspecified", 0, "unspecified">,
+    I32EnumAttrCase<"Activation", 1, "activation">,
+    I32EnumAttrCase<"Residual", 2, "residual">,
+    I32EnumAttrCase<"Recomputed", 3, "recomputed">,
+    I32EnumAttrCase<"Gradient", 4, "gradient">,
+    I32EnumAttrCase<"State", 5, "state">,
+    I32EnumAttrCase<"Workspace", 6, "workspace">]> {
+  let cppNamespace = "::mlir::ferrule::plan";
+}
+
 def FerrulePlan_DimAttr : AttrDef<FerrulePlan_Dialect, "Dim"> {
   let mnemonic = "dim";
   let summary = "A symbolic size of an entry and the values that a run accepts";

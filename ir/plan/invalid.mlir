@@ -19,6 +19,13 @@ ferrule_plan.entry @storage() -> () peak 0 lower_bound 0 naive 0 {
 
 // -----
 
+ferrule_plan.entry @kind("x" : tensor<4xf32>) -> () peak 0 lower_bound 0 naive 0 {
+  // expected-error@+1 {{is not of the arena and has the kind gradient}}
+  %x = ferrule_plan.buffer input 0 size <[16]> planned 16 live 0 to 0 "x" as gradient
+}
+
+// -----
+
 ferrule_plan.entry @two_sizes("x" : tensor<4xf32>) -> () peak 0 lower_bound 0 naive 0 {
   // expected-error@+1 {{has 2 sizes; a size in bytes is one expression}}
   %x = ferrule_plan.buffer input 0 size <[4, 4]> planned 16 live 0 to 0 "x"

@@ -40,8 +40,8 @@ ferrule_plan.entry @main("x" : tensor<4xf32>, "rows" : tensor<?x3xf32, #ferrule.
   %c = ferrule_plan.buffer constant @constant.0 size <[16]> planned 16 live 1 to 1 "constant"
   // CHECK: %[[OUT:.*]] = ferrule_plan.buffer output 0 size <[16]> planned 16 live 3 to 3 "out.0"
   %out = ferrule_plan.buffer output 0 size <[16]> planned 16 live 3 to 3 "out.0"
-  // CHECK: %[[A:.*]] = ferrule_plan.buffer arena @arena offset 64 size <[16]> planned 16 live 1 to 3 alias 1 "add"
-  %a = ferrule_plan.buffer arena @arena offset 64 size <[16]> planned 16 live 1 to 3 alias 1 "add"
+  // CHECK: %[[A:.*]] = ferrule_plan.buffer arena @arena offset 64 size <[16]> planned 16 live 1 to 3 alias 1 "add" as residual of f32
+  %a = ferrule_plan.buffer arena @arena offset 64 size <[16]> planned 16 live 1 to 3 alias 1 "add" as residual of f32
   // CHECK: %[[B:.*]] = ferrule_plan.buffer arena @arena offset 128 size <[batch * 12]> planned 768 live 2 to 2 "save"
   %b = ferrule_plan.buffer arena @arena offset 128 size <[batch * 12]> planned 768 live 2 to 2 "save"
   // CHECK: ferrule_plan.call @add.0 outs(%[[W]]) ins(%[[W]], %[[IN]]) dims <[]> tiles <[1]>

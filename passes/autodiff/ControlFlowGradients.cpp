@@ -4,6 +4,7 @@
 // carries are carries, and so are the sums of the captures' cotangents: they begin with -0, to which everything adds
 // without a change, and every use adds one term.
 #include "passes/autodiff/GradientWalk.h"
+#include "passes/autodiff/Marks.h"
 
 #include "ir/graph/ControlFlow.h"
 #include "ir/graph/Elementwise.h"
@@ -251,7 +252,7 @@ LogicalResult buildIfGradient(IfOp branch, GraphBuilder &b, ArrayRef<Value> cota
                               llvm::function_ref<bool(Value)> isActive, MutableArrayRef<Value> gradients) {
   OpBuilder &builder = b.getBuilder();
   OpBuilder::InsertionGuard guard(builder);
-  Location location = branch.getLoc();
+  Location location = b.getLocation();
   SmallVector<unsigned> wrt = getActiveOperands(branch, isActive);
   SmallVector<Value> captures(branch.getCaptures());
   SmallVector<Type> types;
@@ -285,8 +286,8 @@ LogicalResult buildIfGradient(IfOp branch, GraphBuilder &b, ArrayRef<Value> cota
 /// The gradient of one scan.
 class ScanGradient {
 public:
-  ScanGradient(ScanOp scan, ArrayRef<Value> cotangents, llvm::function_ref<bool(Value)> isActive)
-      : scan(scan), location(scan.getLoc()), cotangents(cotangents), isActive(isActive),
+  ScanGradient(ScanOp scan, Location location, ArrayRef<Value> cotangents, llvm::function_ref<bool(Value)> isActive)
+      : scan(scan), location(location), cotangents(cotangents), isActive(isActive),
         carryCount(scan.getInits().size()), firstCapture(getFirstCapture(scan)) {}
 
   LogicalResult build(GraphBuilder &b, MutableArrayRef<Value> gradients) {
@@ -430,7 +431,8 @@ static void inlineBackward(CustomGradientOp op, GraphBuilder &b, ArrayRef<Value>
     mapping.map(argument, index >= count      ? op.getCaptures()[index - count]
                           : cotangents[index] ? cotangents[index]
                                               : b.like(op.getResult(index), 0.0));
-  cloneOps(b.getBuilder(), block, mapping);
+  for (Operation &inner : block.without_terminator())
+    b.getBuilder().clone(inner, mapping)->walk([](Operation *clone) { clone->setLoc(markBackward(clone->getLoc())); });
   for (auto [index, value] : llvm::enumerate(getYielded(op.getBackward())))
     gradients[count + index] = mapping.lookup(value);
 }
@@ -446,7 +448,7 @@ LogicalResult buildControlFlowGradient(Operation *op, GraphBuilder &b, ArrayRef<
   auto scan = dyn_cast<ScanOp>(op);
   if (!scan)
     return op->emitOpError("has no gradient: it runs an unknown number of steps; give it max_steps");
-  return ScanGradient(scan, cotangents, isActive).build(b, gradients);
+  return ScanGradient(scan, b.getLocation(), cotangents, isActive).build(b, gradients);
 }
 
 } // namespace mlir::ferrule

@@ -3,6 +3,7 @@
 #include "ir/graph/Gradient.h"
 #include "passes/Passes.h"
 #include "passes/autodiff/GradientWalk.h"
+#include "passes/autodiff/Marks.h"
 
 namespace mlir::ferrule {
 
@@ -19,12 +20,13 @@ LogicalResult expand(GradientOp gradient) {
   prepareControlFlow(gradient.getCost(), gradient.getWrt());
 
   OpBuilder builder(gradient);
-  GraphBuilder b(builder, gradient.getLoc());
+  Location location = markBackward(gradient.getLoc());
+  GraphBuilder b(builder, location);
   // New ops go before the gradient, so the walk must remember where the recorded ops ended.
   Operation *last = gradient->getPrevNode();
   GradientWalk walk(builder, findGradientPaths(gradient.getCost(), gradient.getWrt()));
   walk.add(gradient.getCost(), gradient.getCotangent() ? gradient.getCotangent() : b.like(gradient.getCost(), 1.0),
-           gradient.getLoc());
+           location);
   if (failed(walk.run(last)))
     return failure();
   for (auto [result, wrt] : llvm::zip_equal(gradient.getResults(), gradient.getWrt())) {

@@ -1,6 +1,7 @@
 #include "passes/autodiff/GradientWalk.h"
 
 #include "ir/graph/ControlFlow.h"
+#include "passes/autodiff/Marks.h"
 #include "passes/recompute/Marks.h"
 
 namespace mlir::ferrule {
@@ -27,7 +28,7 @@ LogicalResult GradientWalk::visit(Operation *op) {
       llvm::none_of(op->getOperands(), operandIsActive))
     return success();
 
-  Location location = withoutCheckpoint(op->getLoc());
+  Location location = markBackward(withoutCheckpoint(op->getLoc()));
   GraphBuilder b(builder, location);
   SmallVector<Value> outgoing(op->getNumOperands());
   auto rule = cast<FerruleOpInterface>(op);

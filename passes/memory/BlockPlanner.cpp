@@ -33,6 +33,7 @@ unsigned PlanningContext::addBuffer(PlannedBlock &block, Storage storage, unsign
   buffer.index = index;
   buffer.bytes = getByteCount(type);
   buffer.name = name.str();
+  buffer.element = type.getElementType();
   ::ferrule::DimInterval bounds = constraints.getBounds(buffer.bytes);
   if (!bounds.upper && !hasError)
     entry.emitError() << "entry " << entry.getName() << ": a buffer of " << buffer.bytes.str()
@@ -42,6 +43,18 @@ unsigned PlanningContext::addBuffer(PlannedBlock &block, Storage storage, unsign
   plan.buffers.push_back(buffer);
   block.buffers.push_back(plan.buffers.size() - 1);
   return plan.buffers.size() - 1;
+}
+
+unsigned PlanningContext::addArenaBuffer(PlannedBlock &block, OpResult result, StringRef name) {
+  unsigned buffer = addBuffer(block, Storage::Arena, 0, getTensorType(result), name);
+  plan.buffers[buffer].kind = kinds.get(result);
+  return buffer;
+}
+
+unsigned PlanningContext::addWorkspace(PlannedBlock &block, RankedTensorType type, StringRef name) {
+  unsigned buffer = addBuffer(block, Storage::Arena, 0, type, name);
+  plan.buffers[buffer].kind = plan::BufferKind::Workspace;
+  return buffer;
 }
 
 std::string PlanningContext::takeLoopDim() {
@@ -158,8 +171,7 @@ void BlockPlanner::bindControlFlow() {
                         return update.place == bound->second;
                       });
       if (bound == destinations.end()) {
-        unsigned buffer = context.addBuffer(*planned, Storage::Arena, 0, getTensorType(result),
-                                            op.getName().stripDialect());
+        unsigned buffer = context.addArenaBuffer(*planned, result, op.getName().stripDialect());
         destinations[result] = context.getWhole(buffer);
       }
       places[result] = destinations[result];
@@ -185,11 +197,11 @@ const PlaceUpdate *BlockPlanner::findUpdate(Value oldValue) const {
 void BlockPlanner::createCall(DispatchOp dispatch) {
   PlannedInstruction instruction{dispatch, {}, {}, {}, dispatch.getLoc(), {}, {}};
   StringRef name = dispatch.getBodyBlock().getOperations().front().getName().stripDialect();
-  for (Value result : dispatch.getResults()) {
+  for (OpResult result : dispatch->getResults()) {
     auto bound = destinations.find(result);
-    Place place = bound != destinations.end() ? bound->second
-                                              : context.getWhole(context.addBuffer(
-                                                    *planned, Storage::Arena, 0, getTensorType(result), name));
+    Place place = bound != destinations.end()
+                      ? bound->second
+                      : context.getWhole(context.addArenaBuffer(*planned, result, name));
     places[result] = place;
     instruction.operands.push_back(place);
   }
@@ -276,7 +288,7 @@ void BlockPlanner::createWhile(WhileOp loop) {
   createInits(loop, loop.getInits());
   Value flag = getYielded(loop.getCondition()).front();
   Place condition =
-      context.getWhole(context.addBuffer(*planned, Storage::Arena, 0, getTensorType(flag), "condition"));
+      context.getWhole(context.addWorkspace(*planned, getTensorType(flag), "condition"));
   PlannedInstruction instruction{loop, {condition}, {}, {}, loop.getLoc(), {}, {}};
   for (Region &region : loop->getRegions()) {
     bindCarries(loop, region.front());
@@ -320,8 +332,8 @@ void BlockPlanner::createFinalCopies() {
   for (auto &[target, value] : lateUpdates) {
     PlannedInstruction copy = createCopy(target, value, location);
     if (findUpdate(value)) {
-      unsigned saved = context.addBuffer(*planned, Storage::Arena, 0, getTensorType(value),
-                                         buffers[copy.operands[1].buffer].name);
+      std::string name = buffers[copy.operands[1].buffer].name;
+      unsigned saved = context.addWorkspace(*planned, getTensorType(value), name);
       saves.push_back(createCopy(context.getWhole(saved), value, location));
       copy.operands[1] = context.getWhole(saved);
     }

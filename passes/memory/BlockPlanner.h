@@ -3,6 +3,7 @@
 #define FERRULE_PASSES_MEMORY_BLOCKPLANNER_H_
 
 #include "ir/graph/ControlFlow.h"
+#include "passes/memory/BufferKinds.h"
 #include "passes/memory/MemoryPlan.h"
 
 namespace mlir::ferrule {
@@ -26,10 +27,16 @@ struct PlaceResult {
 class PlanningContext {
 public:
   PlanningContext(func::FuncOp entry, const ::ferrule::DimConstraints &constraints, const MemoryOptions &options)
-      : entry(entry), constraints(constraints), options(options) {}
+      : entry(entry), constraints(constraints), options(options), kinds(entry) {}
 
   /// Adds a buffer of `block` for a tensor of that type; remembers an error if it has no upper bound.
   unsigned addBuffer(PlannedBlock &block, plan::Storage storage, unsigned index, RankedTensorType type, StringRef name);
+
+  /// Adds a buffer of the arena for a result of a dispatch, branch or loop.
+  unsigned addArenaBuffer(PlannedBlock &block, OpResult result, StringRef name);
+
+  /// Adds a buffer of the arena for what only running takes.
+  unsigned addWorkspace(PlannedBlock &block, RankedTensorType type, StringRef name);
 
   /// The place that is the whole of a buffer.
   Place getWhole(unsigned buffer) const { return {buffer, false, DimExpr(0), plan.buffers[buffer].bytes}; }
@@ -45,6 +52,7 @@ public:
   bool hasError = false;
 
 private:
+  BufferKinds kinds;
   unsigned loopCount = 0;
 };
 

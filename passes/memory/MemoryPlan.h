@@ -31,6 +31,8 @@ struct PlannedBuffer {
   unsigned aliasGroup = 0;
   /// A variable's symbol; else for people.
   std::string name;
+  plan::BufferKind kind = plan::BufferKind::Unspecified;
+  Type element;
 };
 
 /// Where a value lies: in a buffer, or in a part of one whose place may depend on the dims of the loops around.

@@ -139,7 +139,8 @@ Value PlanEmitter::createBuffer(const PlannedBuffer &buffer, plan::EntryOp entry
       builder.getI64IntegerAttr(buffer.offset), DimsAttr::get(builder.getContext(), buffer.bytes),
       builder.getI64IntegerAttr(buffer.plannedBytes), builder.getI64IntegerAttr(buffer.begin),
       builder.getI64IntegerAttr(buffer.end), builder.getI64IntegerAttr(buffer.aliasGroup),
-      builder.getStringAttr(buffer.name));
+      builder.getStringAttr(buffer.name), plan::BufferKindAttr::get(builder.getContext(), buffer.kind),
+      TypeAttr::get(buffer.element));
 }
 
 Value PlanEmitter::createOperand(const Place &place, Location location) {

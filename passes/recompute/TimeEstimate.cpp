@@ -1,7 +1,6 @@
 #include "passes/recompute/TimeEstimate.h"
 
 #include "ir/graph/ControlFlow.h"
-#include "ir/graph/Layout.h"
 #include "ir/graph/Shapes.h"
 
 using namespace mlir;
@@ -26,25 +25,6 @@ double TimeEstimate::getBytes(Value value) const {
   return evaluate(getByteCount(cast<RankedTensorType>(value.getType())));
 }
 
-/// In panels, every element of the weight is multiplied once for each row or pixel on the output's side.
-double TimeEstimate::countContraction(Operation *op) const {
-  Value weight, outputs;
-  if (isa<PanelMatmulOp, ImageConvolutionOp>(op)) {
-    weight = op->getOperand(1);
-    outputs = op->getResult(0);
-  } else if (isa<ImageConvolutionInputGradientOp>(op)) {
-    weight = op->getOperand(1);
-    outputs = op->getOperand(0);
-  } else if (isa<PanelOuterOp, ImageConvolutionWeightGradientOp>(op)) {
-    weight = op->getResult(0);
-    outputs = op->getOperand(1);
-  } else {
-    return evaluate(cast<FerruleOpInterface>(op).getFlops());
-  }
-  double columns = std::max(evaluate(getDims(outputs).back()), 1.0);
-  return 2 * evaluate(getElementCount(weight)) * evaluate(getElementCount(outputs)) / columns;
-}
-
 double TimeEstimate::ofDispatch(DispatchOp dispatch) const {
   double compute = 0, bytes = 0;
   for (Operation &op : dispatch.getBodyBlock()) {
@@ -53,7 +33,7 @@ double TimeEstimate::ofDispatch(DispatchOp dispatch) const {
     case LoweringKind::Convolution:
     case LoweringKind::ConvolutionInputGradient:
     case LoweringKind::ConvolutionWeightGradient:
-      compute += countContraction(&op) / contractionFlopsPerNanosecond;
+      compute += evaluate(cast<FerruleOpInterface>(op).getFlops()) / contractionFlopsPerNanosecond;
       break;
     default:
       compute += evaluate(cast<FerruleOpInterface>(op).getFlops()) / otherFlopsPerNanosecond;

@@ -22,7 +22,6 @@ public:
 
 private:
   double evaluate(const DimExpr &expression) const;
-  double countContraction(Operation *op) const;
   double ofBlock(Block &block) const;
 
   const ::ferrule::DimConstraints &constraints;

@@ -199,6 +199,9 @@ class EntryVerifier : public EntryChecks {
     if (map_.scope(buffer.size()).empty()) return no_value("the size of a buffer", buffer.size(), position);
     FERRULE_RETURN_IF_ERROR(check_index("the block of a buffer", buffer.block(), position, entry_.blocks()->size()));
     FERRULE_RETURN_IF_ERROR(verify_text(*buffer.debug_name(), context_.name, "the name of a buffer"));
+    FERRULE_RETURN_IF_ERROR(verify_dtype(*buffer.dtype(), context_.name, buffer.debug_name()->c_str()));
+    FERRULE_RETURN_IF_ERROR(
+        check_index("the kind of a buffer", buffer.kind(), position, uint64_t{schema::BufferKind_MAX} + 1));
     const bool in_arena = buffer.storage() == schema::Storage_arena;
     const bool offset_allowed = in_arena ? buffer.offset() % 64 == 0 : buffer.offset() == 0;
     if (!offset_allowed || !range_fits(buffer.offset(), buffer.planned_size(), byte_size)) {

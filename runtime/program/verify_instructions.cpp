@@ -124,6 +124,18 @@ class InstructionVerifier : public EntryChecks {
       FERRULE_RETURN_IF_ERROR(check_value("a dim of a call", expression, instruction));
     }
     FERRULE_RETURN_IF_ERROR(check_value("the tile count of a call", call.tiles(), instruction));
+    if (call.output_sizes()->size() != 0) {
+      FERRULE_RETURN_IF_ERROR(check_index("the number of output sizes of a call", call.output_sizes()->size(),
+                                          instruction, uint64_t{call.output_count()} + 1));
+      FERRULE_RETURN_IF_ERROR(check_index("the number of outputs without a size", call.output_count(), instruction,
+                                          uint64_t{call.output_sizes()->size()} + 1));
+    }
+    for (const uint32_t expression : *call.output_sizes()) {
+      FERRULE_RETURN_IF_ERROR(check_value("the size of an output", expression, instruction));
+    }
+    for (const uint32_t cost : {call.flops(), call.read_bytes(), call.written_bytes()}) {
+      if (cost != 0) FERRULE_RETURN_IF_ERROR(check_value("a cost of a call", cost - 1, instruction));
+    }
     FERRULE_RETURN_IF_ERROR(
         check_index("the device of a call", call.device(), instruction, program_.devices()->size()));
     return check_location(call.location(), instruction);

@@ -105,9 +105,16 @@ TEST_CASE("buffers") {
         std::string::npos);
   CHECK(entry_refusal([](auto& e) { e.buffers[1].offset = 8; }).find("buffer 1 takes 32 bytes at offset 8") !=
         std::string::npos);
+  CHECK(entry_refusal([](auto& e) { e.buffers[1].kind = static_cast<serialize::BufferKind>(7); }) ==
+        "entry 'double_twice': the kind of a buffer at position 1 is 7; it must be below 7");
   CHECK(entry_refusal([](auto& e) { e.buffers[1].size = 4; }).find("the size of a buffer") != std::string::npos);
   CHECK(entry_refusal([](auto& e) { e.buffers[1].begin = 2; }).find("the begin of a buffer") != std::string::npos);
   CHECK(entry_refusal([](auto& e) { e.buffers[1].end = 2; }).find("the end of a buffer") != std::string::npos);
+}
+
+TEST_CASE("what a buffer holds") {
+  CHECK(entry_refusal([](auto& e) { e.buffers[1].dtype = {2, 12, 1}; }).find("'doubled' has the dtype (code 2, 12 bits") ==
+        0);
 }
 
 TEST_CASE("instructions") {
@@ -123,6 +130,12 @@ TEST_CASE("instructions") {
   CHECK(spoil_call([](auto& i) { i.operands[0].buffer = 4; }).find("the buffer of an operand") != std::string::npos);
   CHECK(spoil_call([](auto& i) { i.operands[0].offset = 4; }).find("the offset of an operand") != std::string::npos);
   CHECK(spoil_call([](auto& i) { i.tiles = 4; }).find("the tile count of a call") != std::string::npos);
+  CHECK(spoil_call([](auto& i) { i.flops = 5; }).find("a cost of a call at position 1 is 4") != std::string::npos);
+  CHECK(spoil_call([](auto& i) { i.read_bytes = 5; }).find("a cost of a call") != std::string::npos);
+  CHECK(spoil_call([](auto& i) { i.written_bytes = UINT32_MAX; }).find("a cost of a call") != std::string::npos);
+  CHECK(spoil_call([](auto& i) { i.output_sizes = {3, 3}; }).find("the number of output sizes of a call") !=
+        std::string::npos);
+  CHECK(spoil_call([](auto& i) { i.output_sizes = {9}; }).find("the size of an output") != std::string::npos);
   CHECK(spoil_call([](auto& i) { i.device = 1; }).find("the device of a call") != std::string::npos);
   CHECK(spoil_call([](auto& i) { i.location = 3; }).find("the location at position 1 is 2") != std::string::npos);
   CHECK(refusal([](auto& p) { p.entries[1].blocks[0].instructions[0].byte_size = 9; }).find("the size of a copy") !=

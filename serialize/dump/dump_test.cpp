@@ -37,8 +37,8 @@ TEST_CASE("memory and instructions on request") {
   options.memory = options.instructions = true;
   const std::string text = dump_text(sample_contents(), options);
   INFO(text);
-  CHECK(contains(text, "bytes 64 to 96              live 0 to 1      batch * 4 bytes  doubled\n"));
-  CHECK(contains(text, "0    double(1 <- 0)  model.py:3\n"));
+  CHECK(contains(text, "bytes 64 to 96              live 0 to 1      batch * 4 bytes  float32 doubled, activation\n"));
+  CHECK(contains(text, "0    double(1 <- 0)  batch flops, batch * 4 bytes read, batch * 4 bytes written  model.py:3\n"));
   CHECK(contains(text, "0    copy(1 <- 0)\n"));
 }
 
@@ -57,7 +57,8 @@ TEST_CASE("the JSON holds the same facts and escapes what must be escaped") {
   CHECK(contains(json, R"("name": "doubled", "storage": "arena", "kind": "activation")"));
   CHECK(contains(json, R"("timeline": [{"op": "double", "location": "model.py:3", "live_bytes": 64}, )"));
   CHECK(contains(json, R"("size": "batch * 4", "planned_bytes": 32, "begin": 0, "end": 1)"));
-  CHECK(contains(json, R"("kernel": "double", "operands": [2, 1], "outputs": 1, "location": "model.py:4")"));
+  CHECK(contains(json, R"("kernel": "double", "operands": [2, 1], "outputs": 1, "flops": "batch", )"
+                       R"("read_bytes": "batch * 4", "written_bytes": "batch * 4", "location": "model.py:4")"));
   CHECK(contains(json, R"("targets": ["aarch64", "x86-64", "x86-64-v2"])"));
 }
 
@@ -68,13 +69,13 @@ TEST_CASE("control flow shows its blocks in place") {
   const std::string text = dump_text(contents, options);
   INFO(text);
   CHECK(contains(text, "    step from 0 to 7, of a loop\n    steps from 0 to 8, at most min(batch, 8), known late\n"));
-  CHECK(contains(text, "bytes 64 to 68              live 0 to 1      of block 1   4 bytes  once\n"));
+  CHECK(contains(text, "bytes 64 to 68              live 0 to 1      of block 1   4 bytes  float32 once\n"));
   CHECK(contains(text,
                  "    0    bind steps from 1  model.py:4\n"
                  "    1    copy(5 <- 0)\n"
                  "    2    loop step below steps  model.py:4\n"
                  "         body (block 1)\n"
-                 "           0    double(7 <- 5)  model.py:3\n"
+                 "           0    double(7 <- 5)  1 flops, 4 bytes read, 4 bytes written  model.py:3\n"
                  "           1    copy(5 <- 7)\n"
                  "    3    if 2  model.py:4\n"
                  "         then (block 2)\n"
@@ -84,7 +85,7 @@ TEST_CASE("control flow shows its blocks in place") {
                  "         condition (block 4)\n"
                  "           0    copy(6 <- 4)\n"
                  "         body (block 5)\n"
-                 "           0    double(5 <- 5)  model.py:3\n"
+                 "           0    double(5 <- 5)  batch flops, batch * 4 bytes read, batch * 4 bytes written  model.py:3\n"
                  "    5    copy(3 <- 5)\n"));
   const std::string json = dump_json(contents, options);
   INFO(json);

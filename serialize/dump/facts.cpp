@@ -83,6 +83,10 @@ const char* block_role(InstructionDescription::Kind kind, size_t index) {
 
 std::string segment_name(const SegmentEntry& entry) { return {entry.name, strnlen(entry.name, sizeof entry.name)}; }
 
+std::string cost_text(const std::vector<std::string>& expressions, uint32_t cost) {
+  return cost == 0 ? "" : text_at(expressions, uint64_t{cost} - 1);
+}
+
 std::string text_at(const std::vector<std::string>& texts, uint64_t index) {
   return index < texts.size() ? texts[index] : "?";
 }

@@ -20,6 +20,9 @@ const char* instruction_kind_name(InstructionDescription::Kind kind);
 const char* block_role(InstructionDescription::Kind kind, size_t index);
 std::string segment_name(const SegmentEntry& entry);
 
+// The text of `cost`, which is 1 + an expression, or empty where it is not known.
+std::string cost_text(const std::vector<std::string>& expressions, uint32_t cost);
+
 // item `index` of `texts`, or "?": the dump also prints artifacts that the runtime would refuse.
 std::string text_at(const std::vector<std::string>& texts, uint64_t index);
 

@@ -111,6 +111,7 @@ void put_memory(JsonWriter& json, const ProgramDescription& program, const Entry
     json.member("name", buffer.debug_name);
     json.member("storage", storage_name(buffer.storage));
     json.member("kind", is_arena ? buffer_kind_name(facts.kind) : storage_name(buffer.storage));
+    json.member("dtype", dtype_name(buffer.dtype));
     json.member_unsigned("index", buffer.index);
     json.member_unsigned("offset", buffer.offset);
     json.member("size", text_at(texts, buffer.size));
@@ -174,11 +175,23 @@ class InstructionsJson {
     if (instruction.kind == Kind::kLoop || instruction.kind == Kind::kBindDim) {
       json_.member("dim", instruction.dim < entry_.dims.size() ? entry_.dims[instruction.dim].name : "?");
     }
+    if (is_call) {
+      put_cost("flops", instruction.flops);
+      put_cost("read_bytes", instruction.read_bytes);
+      put_cost("written_bytes", instruction.written_bytes);
+    }
     json_.member("location", instruction.location == 0 ? "" : text_at(program_.locations, instruction.location - 1));
     for (size_t i = 0; i < instruction.blocks.size(); ++i) {
       put_block(block_role(instruction.kind, i), instruction.blocks[i]);
     }
     json_.end('}');
+  }
+
+  // Nothing where it is not known.
+  void put_cost(const char* name, uint32_t cost) {
+    if (cost == 0) return;
+    json_.key(name);
+    put_dim(json_, entry_, texts_, cost - 1);
   }
 
   JsonWriter& json_;

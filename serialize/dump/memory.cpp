@@ -261,8 +261,9 @@ void count_live_bytes(const EntryDescription& entry, EntryMemory& memory) {
 }  // namespace
 
 const char* buffer_kind_name(BufferKind kind) {
-  static const char* const kNames[] = {"activation", "residual", "recomputed", "gradient", "state", "workspace"};
-  return kNames[static_cast<uint8_t>(kind)];
+  static const char* const kNames[] = {"unspecified", "activation", "residual", "recomputed",
+                                       "gradient",    "state",      "workspace"};
+  return static_cast<uint8_t>(kind) < 7 ? kNames[static_cast<uint8_t>(kind)] : "?";
 }
 
 EntryMemory describe_memory(const ProgramDescription& program, const EntryDescription& entry) {
@@ -277,7 +278,9 @@ EntryMemory describe_memory(const ProgramDescription& program, const EntryDescri
       facts.last = std::max(facts.first, memory.timeline[times.time(buffer.block, buffer.end)].end - 1);
     }
     facts.maker = flow.maker(b) == kNever ? facts.first : flow.maker(b);
-    if (buffer.storage == Storage::kArena) facts.kind = flow.kind(b);
+    if (buffer.storage == Storage::kArena) {
+      facts.kind = buffer.kind != BufferKind::kUnspecified ? buffer.kind : flow.kind(b);
+    }
     memory.buffers.push_back(facts);
   }
   count_live_bytes(entry, memory);

@@ -11,17 +11,6 @@
 
 namespace ferrule::serialize {
 
-// Of an arena buffer. The artifact does not store it: it follows from who reads whom. An instruction belongs to the
-// backward pass if what it makes reaches parameters or optimizer state but no output and no other variable, or if it
-// depends on a kernel that is named a gradient.
-enum class BufferKind : uint8_t {
-  kActivation,  // of the forward pass, and dead when the backward pass begins to read
-  kResidual,    // of the forward pass, and read by the backward pass
-  kRecomputed,  // computed a second time by the same kernel from the same values, to save memory
-  kGradient,    // of the backward pass
-  kState,       // the new value of a variable, on its way there
-  kWorkspace,   // depends on no input: packed or transposed weights, constants
-};
 const char* buffer_kind_name(BufferKind kind);
 
 // An instruction, those of the blocks below it behind it: times number these from 0.
@@ -32,9 +21,12 @@ struct TimelineStep {
 };
 
 struct BufferMemory {
-  BufferKind kind = BufferKind::kActivation;  // of arena buffers
-  uint32_t first = 0, last = 0;               // times, both included
-  uint32_t maker = 0;                         // the time of the instruction that first writes it; `first` if none does
+  // Of arena buffers: what the artifact says. Where it does not, by who reads whom: an instruction belongs to the backward
+  // pass if what it makes reaches parameters or optimizer state but no output and no other variable, or if it depends on
+  // a kernel that is named a gradient; what depends on no input is workspace.
+  BufferKind kind = BufferKind::kUnspecified;
+  uint32_t first = 0, last = 0;  // times, both included
+  uint32_t maker = 0;            // the time of the instruction that first writes it; `first` if none does
 };
 
 struct EntryMemory {

@@ -63,7 +63,8 @@ void append_buffers(const EntryDescription& entry, const std::vector<std::string
               "live " + column(std::to_string(buffer.begin) + " to " + std::to_string(buffer.end), 12);
       if (buffer.block != 0) *out += "of block " + column(std::to_string(buffer.block), 4);
     }
-    *out += text_at(expressions, buffer.size) + " bytes  " + buffer.debug_name;
+    *out += text_at(expressions, buffer.size) + " bytes  " + dtype_name(buffer.dtype) + " " + buffer.debug_name;
+    if (buffer.kind != BufferKind::kUnspecified) *out += std::string(", ") + buffer_kind_name(buffer.kind);
     if (buffer.alias_group != 0) *out += "  (alias group " + std::to_string(buffer.alias_group) + ")";
     *out += "\n";
   }
@@ -84,6 +85,7 @@ class InstructionsText {
     for (size_t i = 0; i < instructions.size(); ++i) {
       const InstructionDescription& instruction = instructions[i];
       *out_ += std::string(indent, ' ') + column(std::to_string(i), 5) + instruction_text(instruction);
+      *out_ += costs_text(instruction);
       if (instruction.location != 0) *out_ += "  " + text_at(program_.locations, instruction.location - 1);
       *out_ += "\n";
       for (size_t below = 0; below < instruction.blocks.size(); ++below) {
@@ -116,6 +118,17 @@ class InstructionsText {
         return "bind " + dim + " from " + first;
     }
     return "?";
+  }
+
+  std::string costs_text(const InstructionDescription& instruction) const {
+    std::string text;
+    const auto add = [&](uint32_t cost, const char* unit) {
+      if (cost != 0) text += (text.empty() ? "  " : ", ") + cost_text(expressions_, cost) + unit;
+    };
+    add(instruction.flops, " flops");
+    add(instruction.read_bytes, " bytes read");
+    add(instruction.written_bytes, " bytes written");
+    return text;
   }
 
   static std::string operands_text(const InstructionDescription& instruction, size_t written) {

@@ -55,6 +55,8 @@ InstructionDescription call_double(uint32_t to, uint32_t from, uint32_t location
   call.tiles = 0;
   call.params = {7};
   call.location = location;
+  call.flops = 1;
+  call.read_bytes = call.written_bytes = 4;
   return call;
 }
 
@@ -90,7 +92,7 @@ EntryDescription double_twice() {
                        {ExpressionKind::kMultiply, 0, 2, 0}};  // 3: bytes of a buffer
   entry.equalities = {{0, 0, 1}};
   entry.buffers = {{Storage::kInput, 0, 0, 3, 32, 0, 0, 0, "x"},
-                   {Storage::kArena, 0, 64, 3, 32, 0, 1, 0, "doubled"},
+                   {Storage::kArena, 0, 64, 3, 32, 0, 1, 0, "doubled", 0, BufferKind::kActivation},
                    {Storage::kOutput, 0, 0, 3, 32, 0, 0, 0, "y"},
                    {Storage::kConstant, 0, 0, 2, 4, 0, 0, 0, "unused"}};
   entry.blocks = {{{call_double(1, 0, 1), call_double(2, 1, 2)}}};
@@ -139,12 +141,14 @@ EntryDescription double_some() {
                    {Storage::kOutput, 0, 0, 8, 32, 0, 0, 0, "y"},
                    {Storage::kConstant, 0, 0, 2, 4, 0, 0, 0, "zero"},
                    {Storage::kArena, 0, 0, 3, 32, 1, 5, 0, "total"},
-                   {Storage::kArena, 0, 64, 4, 1, 4, 4, 0, "again"},
+                   {Storage::kArena, 0, 64, 4, 1, 4, 4, 0, "again", 0, BufferKind::kWorkspace},
                    {Storage::kArena, 0, 64, 2, 4, 0, 1, 0, "once", 1}};
   InstructionDescription once = call_double(7, 5, 1);
   once.operands[1].offset = 10;
   once.dims = {4};
   once.tiles = 4;
+  once.flops = 5;
+  once.read_bytes = once.written_bytes = 3;
   entry.blocks = {{{control(Kind::kBindDim, {{1, 1}}, {}, 0, 2), copy({5, 1}, {0, 1}, 3),
                     control(Kind::kLoop, {}, {1}, 7, 1), control(Kind::kIf, {{2, 1}}, {2, 3}),
                     control(Kind::kWhile, {{6, 1}}, {4, 5}), copy({3, 1}, {5, 1}, 8)}},

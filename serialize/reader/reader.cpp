@@ -102,6 +102,10 @@ void read_call(const schema::KernelCall& call, InstructionDescription* out) {
   out->device = call.device();
   out->params = read_vector(*call.params());
   out->location = call.location();
+  out->flops = call.flops();
+  out->read_bytes = call.read_bytes();
+  out->written_bytes = call.written_bytes();
+  out->output_sizes = read_vector(*call.output_sizes());
 }
 
 bool read_instruction(const schema::InstructionNode& node, InstructionDescription* out) {
@@ -158,7 +162,8 @@ bool read_entry(const schema::Entry& entry, EntryDescription* out, std::string* 
   for (const schema::Buffer* buffer : *entry.buffers()) {
     out->buffers.push_back({static_cast<Storage>(buffer->storage()), buffer->index(), buffer->offset(), buffer->size(),
                             buffer->planned_size(), buffer->begin(), buffer->end(), buffer->alias_group(),
-                            buffer->debug_name()->str(), buffer->block()});
+                            buffer->debug_name()->str(), buffer->block(),
+                            static_cast<BufferKind>(buffer->kind()), read_dtype(*buffer->dtype())});
   }
   for (const schema::Block* block : *entry.blocks()) {
     BlockDescription& description = out->blocks.emplace_back();

@@ -96,6 +96,16 @@ struct ArenaDescription {
 
 enum class Storage : uint8_t { kArena, kVariable, kConstant, kInput, kOutput };
 
+enum class BufferKind : uint8_t {
+  kUnspecified,
+  kActivation,
+  kResidual,
+  kRecomputed,
+  kGradient,
+  kState,
+  kWorkspace
+};
+
 struct BufferDescription {
   Storage storage = Storage::kArena;
   uint32_t index = 0;
@@ -105,6 +115,8 @@ struct BufferDescription {
   uint32_t begin = 0, end = 0, alias_group = 0;
   std::string debug_name;
   uint32_t block = 0;
+  BufferKind kind = BufferKind::kUnspecified;
+  DataTypeDescription dtype = {};
 };
 
 struct OperandDescription {
@@ -132,6 +144,10 @@ struct InstructionDescription {
   uint32_t count = 0;            // expression
   uint32_t dim = 0;              // number of a dim of the entry
   uint32_t location = 0;         // 1 + index into ProgramDescription::locations; 0: none
+  // Of a kernel call: 1 + an expression; 0: not known.
+  uint32_t flops = 0, read_bytes = 0, written_bytes = 0;
+  // Of a kernel call: expressions, one an output; empty: each is a whole buffer.
+  std::vector<uint32_t> output_sizes;
 };
 
 struct BlockDescription {

@@ -111,9 +111,10 @@ Offset<schema::Variable> make_variable(FlatBufferBuilder& builder, const Variabl
 
 Offset<schema::Buffer> make_buffer(FlatBufferBuilder& builder, const BufferDescription& buffer) {
   const auto name = builder.CreateSharedString(buffer.debug_name);
+  const schema::DataType dtype = make_dtype(buffer.dtype);
   return schema::CreateBuffer(builder, static_cast<schema::Storage>(buffer.storage), buffer.index, buffer.offset,
                               buffer.size, buffer.planned_size, buffer.begin, buffer.end, buffer.alias_group, name,
-                              buffer.block);
+                              buffer.block, static_cast<schema::BufferKind>(buffer.kind), &dtype);
 }
 
 // What a malformed description lacks becomes number 0, which the verifier refuses if it matters.
@@ -132,8 +133,11 @@ Offset<schema::InstructionNode> make_kernel_call(FlatBufferBuilder& builder,
   const auto operand_vector = builder.CreateVectorOfStructs(operands);
   const auto dims = builder.CreateVector(instruction.dims);
   const auto params = builder.CreateVector(instruction.params);
+  const auto output_sizes = builder.CreateVector(instruction.output_sizes);
   const auto call = schema::CreateKernelCall(builder, instruction.kernel, operand_vector, instruction.output_count,
-                                             dims, instruction.tiles, instruction.device, params, instruction.location);
+                                             dims, instruction.tiles, instruction.device, params, instruction.location,
+                                             instruction.flops, instruction.read_bytes, instruction.written_bytes,
+                                             output_sizes);
   return schema::CreateInstructionNode(builder, schema::Instruction_KernelCall, call.Union());
 }
 
