@@ -185,15 +185,18 @@ class Session:
         threads: how many; None takes all CPUs.
         target: one of the program's; None takes the best that this machine supports.
         share: a session of the same program whose variables this one uses.
+        check_numerics: a run raises ExecutionError at the first value that is nan or infinite: of an input, of a variable,
+            or of what a kernel made, with the line of the model. Every result is then read once more.
     """
 
-    def __init__(self, program, threads=None, target=None, share=None):
+    def __init__(self, program, threads=None, target=None, share=None, check_numerics=False):
         if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
             raise errors.ExecutionError(f"threads is {threads!r}; allowed: 1 or more, or None for all CPUs")
         self.program = program
         self._session = _runtime.Session(
             program._program, threads=threads or 0, target=target, share=None if share is None else share._session
         )
+        self._session.check_numerics(check_numerics)
 
     def run(self, entry, *arrays, **named):
         """Runs an entry and returns its outputs as a list of arrays.

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "kernels/conv/shape.h"
-#include "kernels/testing/fma_peak.h"
+#include "kernels/base/peak/machine_peak.h"
 #include "kernels/testing/random_data.h"
 #include "kernels/testing/skeleton_table.h"
 
@@ -164,7 +164,7 @@ int main() {
   using namespace ferrule::kernels;
   const auto tables = runnable_skeletons();
   for (size_t isa = 0; isa < tables.size(); ++isa) {
-    const double peak = fma_peak_gflops(isa == 1);
+    const double peak = fma_peak_gflops(isa == 1 ? VectorUnit::kAvx512 : VectorUnit::kAvx2);
     std::printf("%s, FMA peak %.1f GFLOP/s\n", tables[isa]->target, peak);
     for (const Work& work : all_work()) measure(work, static_cast<int>(isa), peak);
   }

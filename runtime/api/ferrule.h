@@ -270,6 +270,9 @@ typedef struct FerruleProfileEvent {
   uint64_t end_ns;
   uint64_t byte_size;     // of the buffers that it reads or writes
   uint32_t thread_count;  // how many threads shared it
+  int64_t flops;          // arithmetic operations on elements, a fused multiply-add being two; -1: not known
+  int64_t read_bytes;     // that it must read, each once; -1: not known
+  int64_t written_bytes;
 } FerruleProfileEvent;
 
 typedef struct FerruleProfileInfo {
@@ -286,6 +289,10 @@ FERRULE_API void ferrule_session_stop_profile(FerruleSession* session);
 FERRULE_API FerruleStatus* ferrule_session_profile_info(const FerruleSession* session, FerruleProfileInfo* out_info);
 FERRULE_API FerruleStatus* ferrule_session_profile_event(const FerruleSession* session, uint64_t index,
                                                          FerruleProfileEvent* out_event);
+
+// While it is on (not 0), a run fails at the first element that is nan or infinite: of an input, of a variable, or of what
+// a kernel wrote, with the entry, the kernel and the line of the model in the message. Every result is read once more.
+FERRULE_API void ferrule_session_check_numerics(FerruleSession* session, int32_t enabled);
 
 // ---- State ----------------------------------------------------------------------------------------------------------
 

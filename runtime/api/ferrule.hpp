@@ -319,6 +319,9 @@ class Session {
     return event;
   }
 
+  // See ferrule_session_check_numerics.
+  void check_numerics(bool enabled) { ferrule_session_check_numerics(session_.get(), enabled ? 1 : 0); }
+
   FerruleSessionInfo info() const {
     FerruleSessionInfo info{};
     info.struct_size = sizeof(info);

@@ -192,8 +192,15 @@ FerruleStatus* ferrule_session_profile_event(const FerruleSession* session, uint
   out.end_ns = event.end;
   out.byte_size = event.byte_size;
   out.thread_count = event.thread_count;
+  out.flops = event.flops;
+  out.read_bytes = event.read_bytes;
+  out.written_bytes = event.written_bytes;
   write_struct(out, out_event);
   return nullptr;
+}
+
+void ferrule_session_check_numerics(FerruleSession* session, int32_t enabled) {
+  session->session->check_numerics(enabled != 0);
 }
 
 FerruleStatus* ferrule_session_get_variable(FerruleSession* session, const char* name, void* data, uint64_t byte_size) {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cfloat>
+#include <cmath>
 #include <fstream>
 #include <functional>
 #include <string>
@@ -41,6 +42,50 @@ int process_thread_count() {
   for (std::string line; std::getline(status, line);)
     if (line.rfind("Threads:", 0) == 0) return std::stoi(line.substr(8));
   return -1;
+}
+
+TEST_CASE("a run that checks numerics ends at the first value that is not finite") {
+  const Program program = open_test_program();
+  Session session = create_session(program, 2);
+  Tensor y;
+  Tensor x = rows(2);
+  x.data<float>()[5] = 3e38f;  // twice that is infinite
+  check_ok(session.run("predict", {x}, {&y}));
+  session.check_numerics(true);
+  check_ok(session.run("predict", {rows(2)}, {&y}));
+  CHECK(std::string(session.run("predict", {x}, {&y}).message()) ==
+        "entry 'predict', kernel 'affine' at model.py:12 made a value that is not finite: element 5 of 8 in memory of 'y' "
+        "is inf");
+  x.data<float>()[5] = -3e38f;
+  CHECK(std::string(session.run("predict", {x}, {&y}).message()).find("'y' is -inf") != std::string::npos);
+  x.data<float>()[6] = NAN;
+  CHECK(std::string(session.run("predict", {x}, {&y}).message()) ==
+        "entry 'predict' begins with a value that is not finite: element 6 of 8 in memory of 'x' is nan");
+  const float w[4] = {1, 2, -INFINITY, 4};
+  check_ok(session.set_variable("w", w, sizeof w));
+  CHECK(std::string(session.run("predict", {rows(2)}, {&y}).message()) ==
+        "entry 'predict' begins with a value that is not finite: element 2 of 4 in memory of 'variable' is -inf");
+  session.check_numerics(false);
+  check_ok(session.run("predict", {rows(2)}, {&y}));
+}
+
+TEST_CASE("a profile holds what each call cost, where the artifact says so") {
+  const Program program = open_test_program();
+  Session session = create_session(program, 1);
+  check_ok(session.start_profile(10));
+  Tensor y, loss;
+  check_ok(session.run("predict", {rows(3)}, {&y}));
+  check_ok(session.run("train", {rows(3)}, {&loss}));
+  session.stop_profile();
+  REQUIRE(session.profile_info().event_count == 4);
+  const FerruleProfileEvent affine = session.profile_event(0), other = session.profile_event(1);
+  CHECK(affine.flops == 24);  // 3 rows of 4 columns, a product and a sum each
+  CHECK(affine.read_bytes == 48);
+  CHECK(affine.written_bytes == 48);
+  CHECK(affine.byte_size == 48 + 48 + 16);
+  CHECK(other.flops == -1);
+  CHECK(other.read_bytes == -1);
+  CHECK(other.written_bytes == -1);
 }
 
 TEST_CASE("an entry computes, for any allowed batch, with 1, 2 and 3 threads") {

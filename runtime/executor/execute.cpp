@@ -47,7 +47,8 @@ Status Session::execute(const schema::Entry& entry, const EntryMap& map) {
   FloatingPointScope scope;
   parallel_.begin_run();
   Run run{entry, map, Status()};
-  const bool done = run_block(run, 0);
+  if (checks_numerics_) run.status = check_arguments(entry);
+  const bool done = run.status.ok() && run_block(run, 0);
   parallel_.end_run();
   if (!done && run.changed_state) {
     variables_->mark_incomplete();
@@ -92,6 +93,7 @@ bool Session::run_instruction(Run& run, uint32_t block, uint32_t position) {
     run.status = call_kernel(run.entry, *call);
   else
     copy(*node.instruction_as_Copy());
+  if (checks_numerics_ && run.status.ok()) run.status = check_results(run.entry, node);
   return run.status.ok();
 }
 
@@ -109,6 +111,10 @@ Status Session::run_and_measure(const schema::Entry& entry, const schema::Instru
     event.location = call->location();
     event.thread_count = tiles < parallel_.width() ? static_cast<uint32_t>(tiles) : parallel_.width();
     event.byte_size = operand_byte_size(entry, *call);
+    const auto cost = [this](uint32_t expression) { return expression == 0 ? -1 : values_[expression - 1]; };
+    event.flops = cost(call->flops());
+    event.read_bytes = cost(call->read_bytes());
+    event.written_bytes = cost(call->written_bytes());
   } else {
     const schema::Copy& move = *node.instruction_as_Copy();
     copy(move);
@@ -116,7 +122,9 @@ Status Session::run_and_measure(const schema::Entry& entry, const schema::Instru
     event.kernel = ProfileEvent::kCopy;
     event.location = move.location();
     event.thread_count = 1;
-    event.byte_size = 2 * static_cast<uint64_t>(values_[move.byte_size()]);
+    event.flops = 0;
+    event.read_bytes = event.written_bytes = values_[move.byte_size()];
+    event.byte_size = 2 * static_cast<uint64_t>(event.read_bytes);
   }
   profile_.add(event);
   return status;

@@ -18,6 +18,7 @@ struct ProfileEvent {
   uint32_t thread_count;
   uint64_t begin, end;  // nanoseconds since the profile's start
   uint64_t byte_size;   // of the buffers that are its operands
+  int64_t flops, read_bytes, written_bytes;  // as in the artifact, for this call; -1: it does not say
 };
 
 // Off until started. Room for all events is taken at the start: a run allocates nothing, and counts what finds no room.

@@ -57,6 +57,9 @@ class Session {
   Profile& profile() { return profile_; }
   const Profile& profile() const { return profile_; }
 
+  // While it is on, a run ends at the first element that is not finite: of an input, a variable, or what a kernel wrote.
+  void check_numerics(bool enabled) { checks_numerics_ = enabled; }
+
   Program& program() const { return *program_; }
   VariableStore& variables() { return *variables_; }
   const VariableStore& variables() const { return *variables_; }
@@ -107,6 +110,10 @@ class Session {
   bool is_set(const schema::Operand& condition) const { return *address(condition) != 0; }
   CallValues call_values() { return {dims_.data(), values_.data(), output_bytes_.data()}; }
 
+  // Numerics: numerics.cpp.
+  Status check_arguments(const schema::Entry& entry) const;
+  Status check_results(const schema::Entry& entry, const schema::InstructionNode& node) const;
+
   // One chunk's error, on a cache line of its own.
   struct alignas(64) ChunkError {
     FerruleKernelError error;
@@ -121,6 +128,7 @@ class Session {
   Parallel parallel_;
   std::atomic<bool> cancelled_{false};
   Profile profile_;
+  bool checks_numerics_ = false;
 
   MemoryBlock arena_;
   MemoryBlock scratch_;

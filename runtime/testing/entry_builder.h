@@ -59,22 +59,32 @@ struct EntryBuilder {
     entry.buffers.push_back(buffer);
     return static_cast<uint32_t>(entry.buffers.size() - 1);
   }
+  // Says what a buffer holds.
+  uint32_t named(uint32_t number, const char* name, DataTypeDescription dtype) {
+    entry.buffers[number].debug_name = name;
+    entry.buffers[number].dtype = dtype;
+    return number;
+  }
   uint32_t rows_input(const char* name, uint32_t batch) {
     entry.inputs.push_back({name, kFloat32, {batch, constant(kColumns)}});
-    return buffer(Storage::kInput, static_cast<uint32_t>(entry.inputs.size() - 1), times(batch, 4 * kColumns),
-                  4 * kColumns * kMaxBatch);
+    return named(buffer(Storage::kInput, static_cast<uint32_t>(entry.inputs.size() - 1), times(batch, 4 * kColumns),
+                        4 * kColumns * kMaxBatch),
+                 name, kFloat32);
   }
   uint32_t column_input(const char* name, uint32_t batch) {
     entry.inputs.push_back({name, kInt32, {batch}});
-    return buffer(Storage::kInput, static_cast<uint32_t>(entry.inputs.size() - 1), times(batch, 4), 4 * kMaxBatch);
+    return named(buffer(Storage::kInput, static_cast<uint32_t>(entry.inputs.size() - 1), times(batch, 4), 4 * kMaxBatch),
+                 name, kInt32);
   }
   uint32_t output(const char* name, DataTypeDescription dtype, std::vector<uint32_t> shape, uint32_t size,
                   uint64_t planned_size) {
     entry.outputs.push_back({name, dtype, std::move(shape)});
-    return buffer(Storage::kOutput, static_cast<uint32_t>(entry.outputs.size() - 1), size, planned_size);
+    return named(buffer(Storage::kOutput, static_cast<uint32_t>(entry.outputs.size() - 1), size, planned_size), name,
+                 dtype);
   }
   uint32_t variable(uint32_t index, uint64_t byte_size) {
-    return buffer(Storage::kVariable, index, constant(static_cast<int64_t>(byte_size)), byte_size);
+    return named(buffer(Storage::kVariable, index, constant(static_cast<int64_t>(byte_size)), byte_size), "variable",
+                 kFloat32);
   }
 
   // An arena buffer of `block`.

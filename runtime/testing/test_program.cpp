@@ -20,7 +20,11 @@ EntryDescription describe_predict() {
   const uint32_t x = b.rows_input("x", batch);
   const uint32_t y = b.output("y", kFloat32, {batch, b.constant(kColumns)}, b.times(batch, 16), 16 * kMaxBatch);
   const uint32_t w = b.variable(kVariableW, 16);
-  b.call(TestKernel::kAffine, {y, x, w}, batch, batch);
+  InstructionDescription& call = b.call(TestKernel::kAffine, {y, x, w}, batch, batch);
+  call.location = 1;
+  call.flops = b.times(batch, 8) + 1;
+  call.read_bytes = b.times(batch, 16) + 1;
+  call.written_bytes = call.read_bytes;
   return b.entry;
 }
 

@@ -20,6 +20,8 @@ enum ExitCode : int {
 
 int run_command(const std::vector<std::string>& arguments);
 int train_command(const std::vector<std::string>& arguments);
+int bench_command(const std::vector<std::string>& arguments);
+int profile_command(const std::vector<std::string>& arguments);
 int info_command(const std::vector<std::string>& arguments);
 
 // ---- What they share

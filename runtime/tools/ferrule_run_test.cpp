@@ -80,7 +80,7 @@ std::vector<float> variable(const std::string& checkpoint, const char* name) {
 const std::string kTrain = std::string("train ") + kArtifact + " --entry train --batch 8 ";
 
 TEST_CASE("help, with examples, for the tool and each command") {
-  for (const char* arguments : {"--help", "run --help", "train --help", "info --help"}) {
+  for (const char* arguments : {"--help", "run --help", "train --help", "bench --help", "profile --help", "info --help"}) {
     const std::string text = accepted(arguments);
     CHECK_THAT(text, Contains("usage: ferrule-run"));
   }
@@ -90,7 +90,7 @@ TEST_CASE("help, with examples, for the tool and each command") {
 TEST_CASE("wrong command lines name the argument and what is allowed") {
   const std::string run = std::string("run ") + kArtifact;
   refused("", 2, {"usage"});
-  refused("fly", 2, {"fly", "run, train, info"});
+  refused("fly", 2, {"fly", "run, train, bench, profile, info"});
   refused("run", 2, {"artifact"});
   refused(run, 2, {"--entry"});
   refused(run + " --entry predict --colour red", 2, {"--colour", "--threads"});
@@ -187,6 +187,38 @@ TEST_CASE("info describes the artifact in text and JSON") {
                                  Contains("lower bound") && Contains("counter"));
   CHECK_THAT(accepted(info + " --memory --instructions --verify"), Contains("live 0 to 1") && Contains("check_index"));
   CHECK_THAT(accepted(info + " --json"), Contains("\"peak_bytes\": 128") && Contains("\"name\": \"table\""));
+}
+
+TEST_CASE("bench and profile run an entry on inputs that are made up") {
+  const std::string common = std::string(kArtifact) + " --entry predict --threads 1 ";
+  CHECK_THAT(accepted("bench " + common + "--size batch=3 --runs 20"),
+             Contains("20 runs with 1 threads on x86-64-v3") && Contains("p99") && Contains("runs a second"));
+  CHECK_THAT(accepted("bench " + common + "--seconds 1 --json"), Contains("\"p50_seconds\": "));
+  CHECK_THAT(accepted("profile " + common + "--size batch=3 --runs 4"),
+             Contains("GFLOP/s") && Contains("affine  model.py:12") && Contains("one core: "));
+  const std::string trace = temporary_path("trace.json");
+  CHECK_THAT(accepted("profile " + common + "--size batch=8 --runs 4 --json --trace " + trace),
+             Contains("\"calls\": 4") && Contains("\"of_peak\": ") && Contains("\"load_gb_per_second\": "));
+  const std::vector<uint8_t> bytes = read_file(trace);
+  // 8 rows of 4 columns, a product and a sum each.
+  CHECK_THAT(std::string(bytes.begin(), bytes.end()),
+             Contains("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [{\"name\": \"affine\"") && Contains("\"flops\": 64"));
+  accepted("profile " + common + "--inputs " + data_file(3));
+  refused("bench " + common + "--size rows=3", 1, {"--size rows=3", "batch"});
+  refused("bench " + common + "--size batch", 1, {"'batch'", "DIM=N"});
+  refused("bench " + common + "--size batch=9", 1, {"batch", "9", "8"});
+  refused("bench " + std::string(kArtifact), 2, {"--entry"});
+  refused("profile " + common + "--runs 0", 2, {"--runs", "'0'"});
+}
+
+TEST_CASE("a run that checks numerics says which kernel made a value that is not finite") {
+  Tensor x = samples(2);
+  x.data<float>()[1] = 3e38f;
+  const std::string path = temporary_path("large.safetensors");
+  REQUIRE(write_safetensors_file(path, {{"x", &x}}).empty());
+  const std::string run = std::string("run ") + kArtifact + " --entry predict --inputs " + path;
+  accepted(run);
+  refused(run + " --check-numerics", 1, {"'affine' at model.py:12", "element 1 of 8", "is inf"});
 }
 
 }  // namespace

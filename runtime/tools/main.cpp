@@ -14,6 +14,8 @@ constexpr char kUsageText[] =
     "commands:\n"
     "  run      run an entry once, from files to files\n"
     "  train    train on a file of samples, with checkpoints\n"
+    "  bench    measure how long runs of an entry take: latencies and percentiles\n"
+    "  profile  show where the time of an entry goes, kernel by kernel\n"
     "  info     verify an artifact, print entries, sizes and the memory plan\n"
     "\n"
     "`ferrule-run COMMAND --help` describes a command and shows examples.\n"
@@ -38,6 +40,8 @@ int main(int argc, char** argv) {
   const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
   if (command == "run") return run_command(rest);
   if (command == "train") return train_command(rest);
+  if (command == "bench") return bench_command(rest);
+  if (command == "profile") return profile_command(rest);
   if (command == "info") return info_command(rest);
-  return fail(format("unknown command '%s'; the commands are run, train, info", command.c_str()), kUsage);
+  return fail(format("unknown command '%s'; the commands are run, train, bench, profile, info", command.c_str()), kUsage);
 }

@@ -5,9 +5,9 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <deque>
 
 #include "runtime/tools/commands.h"
+#include "runtime/tools/inputs.h"
 #include "runtime/tools/tensor_files.h"
 #include "runtime/tools/text.h"
 
@@ -27,6 +27,7 @@ const std::vector<OptionSpec> kOptions = {
     {"--repeat", "N", "run N times and report the median time (default 1)"},
     {"--threads", "N", "threads, the caller included (default: one a CPU)"},
     {"--target", "NAME", "the code to use (default: the best that this machine supports)"},
+    {"--check-numerics", nullptr, "stop at the first value that is nan or infinite"},
     {"--json", nullptr, "the last line of the output is a JSON object"},
 };
 
@@ -38,68 +39,6 @@ const CommandHelp kHelp = {
     "  ferrule-run run net.fer --entry predict --inputs batch.safetensors --outputs out.safetensors --checkpoint ckpt\n"
     "  ferrule-run run net.fer --entry predict --inputs batch.safetensors --threads 1 --repeat 100 --json\n",
 };
-
-// The files behind the inputs, and which tensor each input is. A deque, because opened files do not move.
-struct Inputs {
-  std::deque<TensorFile> files;
-  std::vector<const FileTensor*> tensors;  // in the entry's order
-};
-
-std::string input_names(const Program& program, uint32_t entry) {
-  std::string names;
-  for (uint32_t i = 0; i < program.entry(entry).input_count; ++i)
-    names += std::string(names.empty() ? "" : ", ") + program.input(entry, i).name;
-  return names.empty() ? "none" : names;
-}
-
-// Position of an input by name, or input_count.
-uint32_t find_input(const Program& program, uint32_t entry, const std::string& name) {
-  const uint32_t count = program.entry(entry).input_count;
-  for (uint32_t i = 0; i < count; ++i)
-    if (name == program.input(entry, i).name) return i;
-  return count;
-}
-
-std::string read_single_input(const Program& program, uint32_t entry, const std::string& argument, Inputs* inputs) {
-  const size_t equals = argument.find('=');
-  if (equals == std::string::npos) return format("--input is '%s', but must be NAME=FILE", argument.c_str());
-  const std::string name = argument.substr(0, equals);
-  const uint32_t index = find_input(program, entry, name);
-  if (index == inputs->tensors.size())
-    return format("entry '%s' has no input '%s'; its inputs are: %s", program.entry(entry).name, name.c_str(),
-                  input_names(program, entry).c_str());
-  TensorFile& file = inputs->files.emplace_back();
-  const std::string error = file.open(argument.substr(equals + 1));
-  if (!error.empty()) return error;
-  const FileTensor* tensor = file.find(name);
-  if (tensor == nullptr && file.tensors().size() == 1) tensor = &file.tensors()[0];
-  if (tensor == nullptr)
-    return format("'%s' holds no tensor '%s'; it holds: %s", file.path().c_str(), name.c_str(), file.names().c_str());
-  inputs->tensors[index] = tensor;
-  return "";
-}
-
-std::string read_inputs(const Program& program, uint32_t entry, const Options& options, Inputs* inputs) {
-  inputs->tensors.assign(program.entry(entry).input_count, nullptr);
-  for (const std::string& path : options.all("--inputs")) {
-    TensorFile& file = inputs->files.emplace_back();
-    const std::string error = file.open(path);
-    if (!error.empty()) return error;
-    for (const FileTensor& tensor : file.tensors()) {
-      const uint32_t index = find_input(program, entry, tensor.name);
-      if (index < inputs->tensors.size()) inputs->tensors[index] = &tensor;
-    }
-  }
-  for (const std::string& argument : options.all("--input")) {
-    const std::string error = read_single_input(program, entry, argument, inputs);
-    if (!error.empty()) return error;
-  }
-  for (uint32_t i = 0; i < inputs->tensors.size(); ++i)
-    if (inputs->tensors[i] == nullptr)
-      return format("entry '%s' needs input '%s', which no file gives; its inputs are: %s", program.entry(entry).name,
-                    program.input(entry, i).name, input_names(program, entry).c_str());
-  return "";
-}
 
 std::string write_outputs(const Options& options, const std::vector<NamedOutput>& outputs) {
   if (options.has("--outputs")) {
@@ -182,10 +121,8 @@ int run_command(const std::vector<std::string>& arguments) {
   }
 
   Inputs inputs;
-  error = read_inputs(*program, *entry, options, &inputs);
+  error = inputs.read(*program, *entry, options);
   if (!error.empty()) return fail(error);
-  std::vector<TensorView> views;
-  for (const FileTensor* tensor : inputs.tensors) views.push_back(tensor->view());
   std::vector<Tensor> tensors(program->entry(*entry).output_count);
   std::vector<Tensor*> pointers;
   std::vector<NamedOutput> outputs;
@@ -194,7 +131,7 @@ int run_command(const std::vector<std::string>& arguments) {
     outputs.push_back({program->output(*entry, i).name, &tensors[i]});
   }
   double seconds = 0;
-  const Status status = run_repeatedly(*session, entry_name, views, pointers, repeat, &seconds);
+  const Status status = run_repeatedly(*session, entry_name, inputs.views(), pointers, repeat, &seconds);
   if (!status) return fail(status.message());
   error = write_outputs(options, outputs);
   if (!error.empty()) return fail(error);

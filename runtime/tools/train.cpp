@@ -34,6 +34,7 @@ const std::vector<OptionSpec> kOptions = {
     {"--resume", nullptr, "continue from --checkpoint if it exists"},
     {"--threads", "N", "threads, the caller included (default: one a CPU)"},
     {"--target", "NAME", "the code to use (default: the best that this machine supports)"},
+    {"--check-numerics", nullptr, "stop at the first value that is nan or infinite"},
     {"--json", nullptr, "the last line of the output is a JSON object; the epochs go to stderr"},
 };
 

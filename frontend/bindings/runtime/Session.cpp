@@ -145,9 +145,17 @@ public:
       fields["end_ns"] = event.end_ns;
       fields["bytes"] = event.byte_size;
       fields["threads"] = event.thread_count;
+      fields["flops"] = optional(event.flops);
+      fields["read_bytes"] = optional(event.read_bytes);
+      fields["written_bytes"] = optional(event.written_bytes);
       events.append(fields);
     }
     return py::make_tuple(events, info.dropped_count);
+  }
+
+  void checkNumerics(bool enabled) {
+    const auto locked = lock();
+    session->check_numerics(enabled);
   }
 
   py::dict info() const {
@@ -163,6 +171,8 @@ public:
   }
 
 private:
+  /// None for what the artifact does not say.
+  static py::object optional(int64_t value) { return value < 0 ? py::object(py::none()) : py::object(py::int_(value)); }
   static uint32_t size(const std::vector<FerruleTensor> &tensors) { return static_cast<uint32_t>(tensors.size()); }
 
   static std::string fileName(const py::object &path) {
@@ -250,6 +260,7 @@ void bindSession(py::module_ &module) {
       .def("cancel", &PySession::cancel, "Ends the run in progress, from another thread.")
       .def("start_profile", &PySession::startProfile, py::arg("capacity"))
       .def("stop_profile", &PySession::stopProfile)
+      .def("check_numerics", &PySession::checkNumerics, py::arg("enabled"))
       .def("info", &PySession::info);
 }
 

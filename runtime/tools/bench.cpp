@@ -1,0 +1,124 @@
+// ferrule-run bench: how long runs of an entry take.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+#include "runtime/tools/commands.h"
+#include "runtime/tools/rehearsal.h"
+#include "runtime/tools/text.h"
+
+namespace ferrule::tools {
+namespace {
+
+const std::vector<OptionSpec> kOptions = {
+    {"--entry", "NAME", "the entry to run"},
+    {"--size", "DIM=N", "the size of a dim (default: the least); may be repeated"},
+    {"--inputs", "FILE", "a safetensors file that holds inputs by name; what no file gives is made up"},
+    {"--input", "NAME=FILE", "one input from a .npy or safetensors file; may be repeated"},
+    {"--checkpoint", "FILE", "use the variables of a checkpoint instead of the artifact's"},
+    {"--seconds", "N", "measure runs for so long, and ten at least (default 2)"},
+    {"--runs", "N", "measure so many runs instead"},
+    {"--threads", "N", "threads, the caller included (default: one a CPU)"},
+    {"--target", "NAME", "the code to use (default: the best that this machine supports)"},
+    {"--json", nullptr, "one JSON object instead of text"},
+};
+
+const CommandHelp kHelp = {
+    "bench ARTIFACT --entry NAME [options]",
+    "Runs an entry again and again, after two runs that are not measured, and prints the latencies: wall time of one\n"
+    "run, the inputs at hand. An entry that trains changes the variables of this process only.",
+    &kOptions,
+    "  ferrule-run bench net.fer --entry predict --threads 1\n"
+    "  ferrule-run bench net.fer --entry predict --size batch=8 --seconds 10 --json\n",
+};
+
+constexpr uint64_t kWarmUpRuns = 2;
+constexpr size_t kLeastRuns = 10;
+
+struct Percentile {
+  const char* name;
+  double part;
+};
+constexpr Percentile kPercentiles[] = {{"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}};
+
+// Of sorted values, the least that `part` of them do not exceed.
+double percentile(const std::vector<double>& sorted, double part) {
+  const auto rank = static_cast<size_t>(std::ceil(part * static_cast<double>(sorted.size())));
+  return sorted[rank == 0 ? 0 : rank - 1];
+}
+
+// Seconds of each run. `runs` 0: as many as `seconds` take.
+Status measure(Session& session, const std::string& entry, const std::vector<TensorView>& inputs,
+               const std::vector<Tensor*>& outputs, uint64_t runs, uint64_t seconds, std::vector<double>* out) {
+  using Clock = std::chrono::steady_clock;
+  const auto seconds_since = [](Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  for (uint64_t i = 0; i < kWarmUpRuns; ++i) {
+    Status status = session.run(entry, inputs, outputs);
+    if (!status) return status;
+  }
+  const auto begin = Clock::now();
+  const auto is_done = [&] {
+    if (runs != 0) return out->size() >= runs;
+    return out->size() >= kLeastRuns && seconds_since(begin) >= static_cast<double>(seconds);
+  };
+  while (!is_done()) {
+    const auto start = Clock::now();
+    Status status = session.run(entry, inputs, outputs);
+    if (!status) return status;
+    out->push_back(seconds_since(start));
+  }
+  return Status();
+}
+
+void report(const Session& session, const std::string& entry, std::vector<double> seconds, bool json) {
+  std::sort(seconds.begin(), seconds.end());
+  double sum = 0;
+  for (const double value : seconds) sum += value;
+  const double mean = sum / static_cast<double>(seconds.size());
+  const FerruleSessionInfo info = session.info();
+  if (json) {
+    Json result = Json::object()
+                      .add("entry", entry)
+                      .add("target", info.target)
+                      .add("threads", uint64_t{info.thread_count})
+                      .add("runs", uint64_t{seconds.size()})
+                      .add("mean_seconds", mean)
+                      .add("min_seconds", seconds.front());
+    for (const Percentile& p : kPercentiles)
+      result.add((std::string(p.name) + "_seconds").c_str(), percentile(seconds, p.part));
+    result.add("max_seconds", seconds.back()).add("runs_per_second", 1 / mean);
+    std::printf("%s\n", result.text().c_str());
+    return;
+  }
+  std::printf("%s: %zu runs with %u threads on %s\n", entry.c_str(), seconds.size(), info.thread_count, info.target);
+  std::printf("  %-5s %9.3f ms\n", "min", seconds.front() * 1e3);
+  for (const Percentile& p : kPercentiles) std::printf("  %-5s %9.3f ms\n", p.name, percentile(seconds, p.part) * 1e3);
+  std::printf("  %-5s %9.3f ms\n  %-5s %9.3f ms, %.1f runs a second\n", "max", seconds.back() * 1e3, "mean", mean * 1e3,
+              1 / mean);
+}
+
+}  // namespace
+
+int bench_command(const std::vector<std::string>& arguments) {
+  Options options;
+  int exit_code = kSuccess;
+  if (!parse_command(arguments, kHelp, &options, &exit_code)) return exit_code;
+  std::string error;
+  const uint64_t runs = options.number("--runs", 0, 1, 1000000000, &error);
+  const uint64_t seconds = options.number("--seconds", 2, 1, 1000000, &error);
+  if (!error.empty()) return fail(error, kUsage);
+  Rehearsal rehearsal;
+  exit_code = rehearsal.open(options);
+  if (exit_code != kSuccess) return exit_code;
+  std::vector<double> measured;
+  const Status status = measure(*rehearsal.session, rehearsal.entry, rehearsal.inputs.views(), rehearsal.outputs, runs,
+                                seconds, &measured);
+  if (!status) return fail(status.message());
+  report(*rehearsal.session, rehearsal.entry, std::move(measured), options.has("--json"));
+  return kSuccess;
+}
+
+}  // namespace ferrule::tools

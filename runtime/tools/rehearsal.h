@@ -1,0 +1,30 @@
+// What bench and profile run: an entry with inputs out of files or made up, and room for its outputs.
+#ifndef FERRULE_RUNTIME_TOOLS_REHEARSAL_H_
+#define FERRULE_RUNTIME_TOOLS_REHEARSAL_H_
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/tools/inputs.h"
+#include "runtime/tools/options.h"
+
+namespace ferrule::tools {
+
+struct Rehearsal {
+  std::string entry;
+  std::optional<Program> program;
+  std::optional<Session> session;
+  Inputs inputs;
+  std::deque<Tensor> tensors;
+  std::vector<Tensor*> outputs;
+
+  // As --entry, --checkpoint, --threads, --target and the options of Inputs::read_or_make say: kSuccess, or the exit
+  // code after the error was printed.
+  int open(const Options& options);
+};
+
+}  // namespace ferrule::tools
+
+#endif  // FERRULE_RUNTIME_TOOLS_REHEARSAL_H_
