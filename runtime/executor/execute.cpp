@@ -48,7 +48,8 @@ Status Session::execute(const schema::Entry& entry, const EntryMap& map) {
   parallel_.begin_run();
   Run run{entry, map, Status()};
   if (checks_numerics_) run.status = check_arguments(entry);
-  const bool done = run.status.ok() && run_block(run, 0);
+  const bool watched = watch_ == nullptr || watch_->begin(watch_->context, bound_entry_, &run.status);
+  const bool done = watched && run.status.ok() && run_block(run, 0);
   parallel_.end_run();
   if (!done && run.changed_state) {
     variables_->mark_incomplete();
@@ -79,6 +80,12 @@ bool Session::run_instruction(Run& run, uint32_t block, uint32_t position) {
     run.status = check_instruction(run.entry, run.map, block, position, call_values());
     if (!run.status.ok()) return false;
   }
+  if (watch_ == nullptr) return run_unwatched(run, block, position);
+  return watch_->before(watch_->context, block, position, &run.status) && run_unwatched(run, block, position) &&
+         watch_->after(watch_->context, block, position, &run.status);
+}
+
+bool Session::run_unwatched(Run& run, uint32_t block, uint32_t position) {
   const schema::InstructionNode& node = *run.entry.blocks()->Get(block)->instructions()->Get(position);
   if (const schema::If* branch = node.instruction_as_If()) {
     return run_block(run, is_set(*branch->condition()) ? branch->then_block() : branch->else_block());

@@ -13,6 +13,7 @@
 #include "runtime/executor/parallel.h"
 #include "runtime/executor/profile.h"
 #include "runtime/executor/variable_store.h"
+#include "runtime/executor/watch.h"
 #include "runtime/memory/memory_block.h"
 #include "runtime/program/call.h"
 #include "runtime/program/program.h"
@@ -59,6 +60,8 @@ class Session {
 
   // While it is on, a run ends at the first element that is not finite: of an input, a variable, or what a kernel wrote.
   void check_numerics(bool enabled) { checks_numerics_ = enabled; }
+  // Null: nobody. Must live as long as it is set.
+  void set_watch(const Watch* watch) { watch_ = watch; }
 
   Program& program() const { return *program_; }
   VariableStore& variables() { return *variables_; }
@@ -70,6 +73,8 @@ class Session {
   uint64_t scratch_byte_size() const { return scratch_.byte_size(); }
 
  private:
+  friend class MemoryCheck;
+
   Session() = default;
   ~Session() = default;
   Status initialize(const SessionOptions& options);
@@ -93,6 +98,7 @@ class Session {
   Status execute(const schema::Entry& entry, const EntryMap& map);
   bool run_block(Run& run, uint32_t block);
   bool run_instruction(Run& run, uint32_t block, uint32_t position);
+  bool run_unwatched(Run& run, uint32_t block, uint32_t position);
   bool run_while(Run& run, const schema::While& loop);
   bool run_loop(Run& run, const schema::Loop& loop);
   bool run_bind(Run& run, const schema::BindDim& bind);
@@ -130,6 +136,7 @@ class Session {
   std::atomic<bool> cancelled_{false};
   Profile profile_;
   bool checks_numerics_ = false;
+  const Watch* watch_ = nullptr;
 
   MemoryBlock arena_;
   MemoryBlock scratch_;

@@ -103,8 +103,26 @@ int32_t select_positive(const FerruleKernelArgs* args) {
   return 0;
 }
 
+// As the first row of affine; -1.1 to as many floats behind it as `params` says. Wrong on purpose. Operands: out, x, w.
+int32_t write_beyond(const FerruleKernelArgs* args) {
+  float* out = args->buffers[0];
+  const float* x = args->buffers[1];
+  const float* w = args->buffers[2];
+  const int64_t beyond = *(const int64_t*)args->params;
+  for (int64_t i = 0; i < kColumns; ++i) out[i] = 2 * x[i] + w[i];
+  for (int64_t i = 0; i < beyond; ++i) out[kColumns + i] = -1.1f;
+  return 0;
+}
+
+// out = the float that lies as many floats from the start of x as `params` says. Wrong on purpose. Operands: out, x.
+int32_t read_elsewhere(const FerruleKernelArgs* args) {
+  const float* x = args->buffers[1];
+  *(float*)args->buffers[0] = x[*(const int64_t*)args->params];
+  return 0;
+}
+
 // The order of ferrule::runtime::testing::TestKernel.
 __attribute__((section(".table"), used)) static FerruleKernelFunction const table[] = {
     affine, accumulate, sum, check_index, halve, thread_of_row, count_positive, is_below, increment,
-    select_positive,
+    select_positive, write_beyond, read_elsewhere,
 };

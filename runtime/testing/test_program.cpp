@@ -181,7 +181,7 @@ void describe_kernels(ProgramDescription& program, const char* kernels) {
   constexpr Shape kShapes[] = {{"affine", 3, 1, 0},         {"accumulate", 3, 1, 0}, {"sum", 2, 1, 16},
                                {"check_index", 2, 1, 0},    {"halve", 2, 1, 0},      {"thread_of_row", 1, 1, 0},
                                {"count_positive", 2, 1, 0}, {"is_below", 3, 1, 0},   {"increment", 1, 1, 0},
-                               {"select_positive", 3, 2, 0}};
+                               {"select_positive", 3, 2, 0}, {"write_beyond", 3, 1, 0}, {"read_elsewhere", 2, 1, 0}};
   const std::vector<uint8_t> image = read_file(kernels);
   for (size_t k = 0; k < static_cast<size_t>(TestKernel::kCount); ++k) {
     KernelDescription kernel;

@@ -40,6 +40,8 @@ enum class TestKernel : uint32_t {
   kIsBelow,
   kIncrement,
   kSelectPositive,
+  kWriteBeyond,    // wrong on purpose: faulty_program.h
+  kReadElsewhere,  // too
   kCount
 };
 

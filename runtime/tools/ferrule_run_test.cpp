@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "catch2/catch.hpp"
+#include "runtime/testing/faulty_program.h"
 #include "runtime/testing/test_program.h"
 #include "runtime/tools/shuffle.h"
 #include "runtime/tools/tensor_files.h"
@@ -179,6 +180,25 @@ TEST_CASE("SIGTERM ends a training with a checkpoint and exit code 130") {
   CHECK(WEXITSTATUS(status) == 130);
   const std::vector<float> w = variable(checkpoint, "w");
   CHECK(w[1] - w[0] == 1);
+}
+
+TEST_CASE("--check-memory proves a run, and ends with a sentence where a kernel breaks the plan") {
+  const std::string artifact = temporary_path("faulty.fer");
+  runtime::testing::write_file(artifact, runtime::testing::to_artifact(runtime::testing::describe_faulty_program()));
+  const std::string inputs = " --check-memory --inputs " + data_file(8);
+  CHECK_THAT(accepted("run " + artifact + " --entry train --repeat 2" + inputs),
+             Contains("memory as planned: 6 kernel calls and copies, 128 bytes of the arena used of 128 planned"));
+  CHECK_THAT(accepted("run " + artifact + " --entry train --threads 2 --json" + inputs),
+             Contains("\"memory_check\": {\"planned_bytes\": 128, \"used_bytes\": 128, \"instructions\": 3}"));
+  const auto caught = [&](const std::string& entry, std::vector<const char*> parts) {
+    refused("run " + artifact + " --entry " + entry + inputs, 1, parts);
+  };
+  caught("into_live", {"--check-memory: entry 'into_live', kernel 'write_beyond' at model.py:12 changed byte 128 of the arena, of buffer 'first'"});
+  caught("into_gap", {"changed byte 16 of the arena, which no buffer uses then"});
+  caught("past_arena", {"entry 'past_arena', kernel 'write_beyond' at model.py:12 touched memory outside"});
+  caught("into_variable", {"entry 'into_variable', kernel 'write_beyond' at model.py:12 touched memory outside"});
+  caught("reads_freed", {"entry 'reads_freed': output 'z' depends on memory that holds no value"});
+  caught("reads_past", {"entry 'reads_past', kernel 'read_elsewhere' at model.py:12 touched memory outside"});
 }
 
 TEST_CASE("info describes the artifact in text and JSON") {

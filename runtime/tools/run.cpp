@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "runtime/tools/check_memory.h"
 #include "runtime/tools/commands.h"
 #include "runtime/tools/inputs.h"
 #include "runtime/tools/tensor_files.h"
@@ -25,6 +26,9 @@ const std::vector<OptionSpec> kOptions = {
     {"--checkpoint", "FILE", "use the variables of a checkpoint instead of the artifact's"},
     {"--save", "FILE", "write the variables to a checkpoint after the run"},
     {"--repeat", "N", "run N times and report the median time (default 1)"},
+    {"--check-memory", nullptr,
+     "first prove that the entry uses its memory as planned: in a session between guard pages,\n"
+     "whose free bytes are NaN, and where each kernel may change its outputs only"},
     {"--threads", "N", "threads, the caller included (default: one a CPU)"},
     {"--target", "NAME", "the code to use (default: the best that this machine supports)"},
     {"--check-numerics", nullptr, "stop at the first value that is nan or infinite"},
@@ -37,7 +41,8 @@ const CommandHelp kHelp = {
     &kOptions,
     "  ferrule-run run net.fer --entry predict --input image=digit.npy --output results/\n"
     "  ferrule-run run net.fer --entry predict --inputs batch.safetensors --outputs out.safetensors --checkpoint ckpt\n"
-    "  ferrule-run run net.fer --entry predict --inputs batch.safetensors --threads 1 --repeat 100 --json\n",
+    "  ferrule-run run net.fer --entry predict --inputs batch.safetensors --threads 1 --repeat 100 --json\n"
+    "  ferrule-run run net.fer --entry train_step --inputs batch.safetensors --check-memory --repeat 3\n",
 };
 
 std::string write_outputs(const Options& options, const std::vector<NamedOutput>& outputs) {
@@ -72,8 +77,28 @@ Status run_repeatedly(Session& session, const std::string& entry, const std::vec
   return Status();
 }
 
+// Before the call: nothing of it changes the session that the command runs in.
+std::string check_and_report(const Program& program, uint32_t entry, const Options& options, const Session& session,
+                             const std::vector<TensorView>& views, uint64_t repeat, Json* out_report) {
+  Session::Options session_options;
+  session_options.thread_count = session.info().thread_count;
+  session_options.target = session.info().target;
+  MemoryReport found;
+  const std::string error =
+      check_memory(program, entry, views, session_options, options.get("--checkpoint"), repeat, &found);
+  if (!error.empty()) return "--check-memory: " + error;
+  std::fprintf(options.has("--json") ? stderr : stdout,
+               "memory as planned: %llu kernel calls and copies, %llu bytes of the arena used of %llu planned\n",
+               static_cast<unsigned long long>(found.instruction_count),
+               static_cast<unsigned long long>(found.used_bytes), static_cast<unsigned long long>(found.planned_bytes));
+  out_report->add("planned_bytes", found.planned_bytes)
+      .add("used_bytes", found.used_bytes)
+      .add("instructions", found.instruction_count);
+  return "";
+}
+
 void report(const Session& session, const std::string& entry, const std::vector<NamedOutput>& outputs, double seconds,
-            bool json) {
+            bool json, const Json* memory_check) {
   for (const NamedOutput& output : outputs)
     std::fprintf(json ? stderr : stdout, "%s: %s %s\n", output.name.c_str(), type_name(output.tensor->dtype()).c_str(),
                  shape_name(output.tensor->shape()).c_str());
@@ -88,12 +113,13 @@ void report(const Session& session, const std::string& entry, const std::vector<
     list.add(
         Json::object().add("name", output.name).add("dtype", type_name(output.tensor->dtype())).add("shape", shape));
   }
-  const Json result = Json::object()
+  Json result = Json::object()
                           .add("entry", entry)
                           .add("target", session.info().target)
                           .add("threads", uint64_t{session.info().thread_count})
                           .add("seconds", seconds)
                           .add("outputs", list);
+  if (memory_check != nullptr) result.add("memory_check", *memory_check);
   std::printf("%s\n", result.text().c_str());
 }
 
@@ -123,6 +149,11 @@ int run_command(const std::vector<std::string>& arguments) {
   Inputs inputs;
   error = inputs.read(*program, *entry, options);
   if (!error.empty()) return fail(error);
+  Json memory_check = Json::object();
+  if (options.has("--check-memory")) {
+    error = check_and_report(*program, *entry, options, *session, inputs.views(), repeat, &memory_check);
+    if (!error.empty()) return fail(error);
+  }
   std::vector<Tensor> tensors(program->entry(*entry).output_count);
   std::vector<Tensor*> pointers;
   std::vector<NamedOutput> outputs;
@@ -139,7 +170,8 @@ int run_command(const std::vector<std::string>& arguments) {
     const Status saved = session->save_checkpoint(options.get("--save"));
     if (!saved) return fail(saved.message());
   }
-  report(*session, entry_name, outputs, seconds, options.has("--json"));
+  report(*session, entry_name, outputs, seconds, options.has("--json"),
+         options.has("--check-memory") ? &memory_check : nullptr);
   return kSuccess;
 }
 
