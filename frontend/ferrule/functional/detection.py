@@ -12,6 +12,7 @@ from .cumulative import cumsum
 from .elementwise import clip, floor, greater_equal, less, logical_and, logical_not, logical_or, maximum, minimum, where
 from .indexing import take
 from .ordering import argsort
+from .recording import remembered
 from .selection import flatnonzero
 from .shape import broadcast_to, expand_dims, reshape, transpose
 from .resampling import sampled
@@ -65,6 +66,7 @@ def nms(boxes, scores, iou_thresh, max_output=None):
     return take(order, flatnonzero(stays))
 
 
+@remembered
 def deformable_psroi_pooling(
     inp,
     rois,

@@ -7,12 +7,14 @@ from ..errors import ShapeError
 from ..location import user_location
 from ..shapes import is_static, show
 from .indexing import take
+from .recording import remembered
 from .reduce import norm
 from .shape import expand_dims, reshape
 
 __all__ = ["cdist", "dist", "pairwise_distance", "pdist"]
 
 
+@remembered
 def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdims=False):
     """The p-norm of x1 - x2 + eps along the last axis."""
     return norm(as_tensor(x1) - x2 + eps, p, -1, keepdims)

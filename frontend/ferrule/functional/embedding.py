@@ -8,7 +8,7 @@ from .creation import arange, zeros
 from .elementwise import equal, greater, logical_and, logical_not, maximum, stop_gradient, where
 from .indexing import index_add, index_copy, indices, take
 from .ordering import searchsorted
-from .recording import as_wrapped_float
+from .recording import as_wrapped_float, remembered
 from .reduce import any as any_of
 from .reduce import max as largest
 from .reduce import norm
@@ -18,6 +18,7 @@ from .shape import expand_dims, flatten
 __all__ = ["embedding", "embedding_bag"]
 
 
+@remembered
 def embedding(inp, weight, padding_idx=None, max_norm=None, norm_type=None):
     """The rows of ``weight`` [rows, width] at ``inp`` (any shape of integers).
 
