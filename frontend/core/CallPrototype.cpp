@@ -2,6 +2,8 @@
 
 #include "frontend/core/CallPrototype.h"
 
+#include "mlir/Transforms/RegionUtils.h"
+
 namespace ferrule::frontend {
 
 //===----------------------------------------------------------------------===//
@@ -43,7 +45,12 @@ public:
   }
 
   bool addOp(mlir::Operation &op) {
-    if (op.getNumRegions() || prototype.steps.size() == maximumOps)
+    if (prototype.steps.size() == maximumOps)
+      return false;
+    // What a branch or loop uses from outside is an operand of it.
+    llvm::SetVector<mlir::Value> outside;
+    mlir::getUsedValuesDefinedAbove(op.getRegions(), outside);
+    if (!outside.empty())
       return false;
     Step step{nullptr, {}};
     for (mlir::Value operand : op.getOperands()) {

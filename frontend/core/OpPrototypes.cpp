@@ -2,6 +2,8 @@
 
 #include "frontend/core/OpPrototypes.h"
 
+#include "mlir/IR/IRMapping.h"
+
 namespace ferrule::frontend {
 namespace {
 
@@ -16,9 +18,16 @@ mlir::SmallVector<mlir::Value, 4> getPresent(llvm::ArrayRef<mlir::Value> operand
 } // namespace
 
 mlir::Operation *copyOp(mlir::Operation *op, mlir::Location location, mlir::ValueRange operands) {
-  return mlir::Operation::create(location, op->getName(), op->getResultTypes(), operands,
-                                 op->getDiscardableAttrDictionary(), op->getPropertiesStorage(), /*successors=*/{},
-                                 /*numRegions=*/0);
+  mlir::Operation *copy = mlir::Operation::create(location, op->getName(), op->getResultTypes(), operands,
+                                                  op->getDiscardableAttrDictionary(), op->getPropertiesStorage(),
+                                                  /*successors=*/{}, op->getNumRegions());
+  if (op->getNumRegions() == 0)
+    return copy;
+  mlir::IRMapping mapping;
+  for (auto [from, to] : llvm::zip_equal(op->getRegions(), copy->getRegions()))
+    from.cloneInto(&to, mapping);
+  copy->walk([&](mlir::Operation *inner) { inner->setLoc(location); });
+  return copy;
 }
 
 OpSignature::OpSignature(mlir::OperationName name, llvm::ArrayRef<mlir::Value> operands,

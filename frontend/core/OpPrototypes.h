@@ -22,8 +22,9 @@ private:
   llvm::FoldingSetNodeID id;
 };
 
-/// A copy of `op`, which has no regions, in no block. Properties are copied as
-/// they are; going through attributes would convert and check each again.
+/// A copy of `op` in no block; its regions use no values from outside. Properties
+/// are copied as they are; going through attributes would convert and check each
+/// again.
 mlir::Operation *copyOp(mlir::Operation *op, mlir::Location location, mlir::ValueRange operands);
 
 /// One op of each signature that was recorded, so that the next one like it is
