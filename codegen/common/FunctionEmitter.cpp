@@ -201,7 +201,22 @@ Value FunctionEmitter::stackVectors(unsigned count) { return stackSlots(count * 
 Value FunctionEmitter::stackSlots(unsigned count) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&function.getBody().front());
-  return LLVM::AllocaOp::create(b, loc, pointerType(), indexType(), index(count), 64);
+  // One array and not `count` numbers: LLVM takes only such apart into values.
+  auto slots = LLVM::LLVMArrayType::get(indexType(), count);
+  return LLVM::AllocaOp::create(b, loc, pointerType(), slots, index(1), 64);
+}
+
+Value FunctionEmitter::constantSlots(ArrayRef<int64_t> numbers) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(module.getBody());
+  std::string name = (function.getName() + ".table").str();
+  for (unsigned next = 1; module.lookupSymbol(name); ++next)
+    name = (function.getName() + ".table" + Twine(next)).str();
+  auto type = LLVM::LLVMArrayType::get(indexType(), numbers.size());
+  auto table = LLVM::GlobalOp::create(b, loc, type, /*isConstant=*/true, LLVM::Linkage::Private, name,
+                                      b.getI64TensorAttr(numbers), /*alignment=*/64);
+  b.setInsertionPointToStart(&function.getBody().front());
+  return LLVM::AddressOfOp::create(b, loc, table);
 }
 
 Value FunctionEmitter::call(StringRef name, ValueRange operands, Type resultType) {

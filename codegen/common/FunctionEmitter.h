@@ -72,6 +72,8 @@ public:
   /// 64-byte aligned stack space for `count` vectors of 8-byte lanes, in the entry block.
   Value stackVectors(unsigned count);
   Value stackSlots(unsigned count);
+  /// 64-byte aligned `numbers` of 8 bytes that nobody writes: what is read from there is known when the kernel is compiled.
+  Value constantSlots(ArrayRef<int64_t> numbers);
 
   /// Calls `name`, declaring it in the module on first use.
   Value call(StringRef name, ValueRange operands, Type resultType = {});

@@ -21,6 +21,21 @@ static std::optional<std::string> getSuffix(const LibraryCall &call) {
   return suffix.empty() ? std::nullopt : std::optional<std::string>(suffix);
 }
 
+/// Where the kernel reads the table. As a constant, where it is one: a kernel that keeps the pointer in memory chooses its
+/// instances by what stands there while it is inlined.
+static Value getTable(FunctionEmitter &e, KernelContext &context, Value ctx, ArrayRef<DimExpr> table) {
+  SmallVector<int64_t> constants;
+  for (const DimExpr &size : table)
+    if (std::optional<int64_t> constant = size.getConstant())
+      constants.push_back(*constant);
+  if (constants.size() == table.size())
+    return e.constantSlots(constants);
+  Value slots = e.stackSlots(table.size());
+  for (auto [number, size] : llvm::enumerate(table))
+    e.store(context.getSize(e, ctx, size), e.elementPointer(slots, e.indexType(), e.index(number)), 8);
+  return slots;
+}
+
 LogicalResult KernelEmission::emitLibrary(LibraryOpInterface root) {
   LibraryCall call = root.getLibraryCall();
   std::optional<std::string> suffix = getSuffix(call);
@@ -37,12 +52,8 @@ LogicalResult KernelEmission::emitLibrary(LibraryOpInterface root) {
       arguments.push_back(getInput(e, ctx, operand));
     for (const DimExpr &size : call.sizes)
       arguments.push_back(context.getSize(e, ctx, size));
-    if (!call.table.empty()) {
-      Value table = e.stackSlots(call.table.size());
-      for (auto [number, size] : llvm::enumerate(call.table))
-        e.store(context.getSize(e, ctx, size), e.elementPointer(table, e.indexType(), e.index(number)), 8);
-      arguments.push_back(table);
-    }
+    if (!call.table.empty())
+      arguments.push_back(getTable(e, context, ctx, call.table));
     for (double number : call.numbers)
       arguments.push_back(e.f64(number));
     arguments.push_back(tileBegin(e));

@@ -51,6 +51,11 @@ llvm::Expected<mlir::Value> LazyRecorder::getValue(const TensorRef &tensor, cons
   return entry->second.second;
 }
 
+TensorRef LazyRecorder::findLeaf(mlir::Value value) const {
+  auto found = llvm::find_if(leaves, [&](const auto &leaf) { return leaf.second.second == value; });
+  return found == leaves.end() ? nullptr : found->second.first;
+}
+
 TensorRef LazyRecorder::wrap(mlir::Value value, const SourceLocation &location) {
   // In a region there are no elements, however often it will run.
   if (isInRegion())

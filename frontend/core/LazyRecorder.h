@@ -52,6 +52,10 @@ public:
   void exitGradientScope();
   bool isInGradientScope() const { return gradientScopeDepth != 0; }
 
+  /// The concrete tensor that is the input `value` of the record; null for any
+  /// other value.
+  TensorRef findLeaf(mlir::Value value) const;
+
   unsigned getPendingCount() const { return pendingCount; }
 
 private:

@@ -2,6 +2,8 @@
 
 #include "frontend/core/OpPrototypes.h"
 
+#include "mlir/IR/IRMapping.h"
+
 namespace ferrule::frontend {
 namespace {
 
@@ -13,15 +15,20 @@ mlir::SmallVector<mlir::Value, 4> getPresent(llvm::ArrayRef<mlir::Value> operand
   return present;
 }
 
-/// An op in no block. Properties are copied as they are; going through
-/// attributes would convert and check each again.
-mlir::Operation *copy(mlir::Operation *op, mlir::Location location, mlir::ValueRange operands) {
-  return mlir::Operation::create(location, op->getName(), op->getResultTypes(), operands,
-                                 op->getDiscardableAttrDictionary(), op->getPropertiesStorage(), /*successors=*/{},
-                                 /*numRegions=*/0);
-}
-
 } // namespace
+
+mlir::Operation *copyOp(mlir::Operation *op, mlir::Location location, mlir::ValueRange operands) {
+  mlir::Operation *copy = mlir::Operation::create(location, op->getName(), op->getResultTypes(), operands,
+                                                  op->getDiscardableAttrDictionary(), op->getPropertiesStorage(),
+                                                  /*successors=*/{}, op->getNumRegions());
+  if (op->getNumRegions() == 0)
+    return copy;
+  mlir::IRMapping mapping;
+  for (auto [from, to] : llvm::zip_equal(op->getRegions(), copy->getRegions()))
+    from.cloneInto(&to, mapping);
+  copy->walk([&](mlir::Operation *inner) { inner->setLoc(location); });
+  return copy;
+}
 
 OpSignature::OpSignature(mlir::OperationName name, llvm::ArrayRef<mlir::Value> operands,
                          llvm::ArrayRef<mlir::NamedAttribute> attributes) {
@@ -57,13 +64,13 @@ mlir::Operation *OpPrototypes::create(const OpSignature &signature, mlir::Locati
                                       llvm::ArrayRef<mlir::Value> operands) {
   void *place;
   Prototype *found = prototypes->FindNodeOrInsertPos(signature.getId(), place);
-  return found ? copy(found->op, location, getPresent(operands)) : nullptr;
+  return found ? copyOp(found->op, location, getPresent(operands)) : nullptr;
 }
 
 void OpPrototypes::add(const OpSignature &signature, mlir::Operation *op) {
   if (prototypes->size() == maximumCount)
     clear();
-  prototypes->GetOrInsertNode(new Prototype(signature.getId(), copy(op, mlir::UnknownLoc::get(op->getContext()), {})));
+  prototypes->GetOrInsertNode(new Prototype(signature.getId(), copyOp(op, mlir::UnknownLoc::get(op->getContext()), {})));
 }
 
 } // namespace ferrule::frontend

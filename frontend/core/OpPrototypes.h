@@ -22,6 +22,11 @@ private:
   llvm::FoldingSetNodeID id;
 };
 
+/// A copy of `op` in no block; its regions use no values from outside. Properties
+/// are copied as they are; going through attributes would convert and check each
+/// again.
+mlir::Operation *copyOp(mlir::Operation *op, mlir::Location location, mlir::ValueRange operands);
+
 /// One op of each signature that was recorded, so that the next one like it is
 /// a copy: its attributes are not checked and its type rule does not run again,
 /// which would be most of the time of a recording. What a type rule refuses is

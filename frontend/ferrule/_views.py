@@ -224,6 +224,10 @@ class View:
             value = step.write(whole, value)
         self.storage.assign(value)
 
+    def is_alone(self):
+        """Whether nobody else sees the elements, so that nobody can tell that it is a view."""
+        return len(self.storage._members) == 1 and self.storage._variable is None
+
     def stand_alone(self, tensor):
         """Makes the value of ``tensor``, the only one left, the storage's own, if it is known without a computation."""
         whole = self.storage._value

@@ -122,7 +122,9 @@ struct Attention {
   const uint8_t* mask;
   T scale, fill;
 
-  // One strip of one head.
+  // One strip of one head. It lies in memory while the instances that take it are functions, and what is read from there
+  // is no constant: the sizes that choose among instances are read before and handed on by themselves; the maxima, which are
+  // found by index, lie elsewhere, so that the rest ends up in registers.
   struct Strip {
     const T *q, *k, *v, *bias;
     const uint8_t* mask;
@@ -131,7 +133,7 @@ struct Attention {
     int64_t keys;  // That any of its rows sees.
     T* packed;  // [width][panels * 16]
     T* scores;  // [keys][panels * 16]
-    Vec<T> maximum[kStripPanels];
+    Vec<T>* maximum;  // [panels]
     FERRULE_INLINE int64_t lanes() const { return panels * kLanes; }
     FERRULE_INLINE int64_t rows_of(int64_t panel) const {
       return rows - panel * kLanes < kLanes ? rows - panel * kLanes : kLanes;
@@ -174,8 +176,8 @@ struct Attention {
   static FERRULE_INLINE Vec<T> larger(Vec<T> score, Vec<T> largest) { return select(score > largest, score, largest); }
 
   template <int PANELS>
-  FERRULE_INLINE void score_panels(Strip& strip, int64_t panel) const {
-    for_heights<tile_height<T, PANELS>()>(strip.keys, [&](auto height, int64_t key) __attribute__((always_inline)) {
+  FERRULE_INLINE void score_panels(Strip& strip, int64_t keys, int64_t panel) const {
+    for_heights<tile_height<T, PANELS>()>(keys, [&](auto height, int64_t key) __attribute__((always_inline)) {
       score_tile<decltype(height)::value, PANELS>(strip, key, panel);
     });
   }
@@ -184,16 +186,16 @@ struct Attention {
     for (int p = 0; p < kStripPanels; ++p) strip.maximum[p] = splat(-LaneTraits<T>::kInfinity);
   }
 
-  FERRULE_INLINE void score(Strip& strip) const {
+  FERRULE_INLINE void score(Strip& strip, int64_t keys, int64_t panels) const {
     clear_maximum(strip);
     constexpr int kWidest = widest_tile<T>();
     int64_t panel = 0;
-    for (; panel + kWidest <= strip.panels; panel += kWidest) score_panels<kWidest>(strip, panel);
+    for (; panel + kWidest <= panels; panel += kWidest) score_panels<kWidest>(strip, keys, panel);
     if constexpr (kWidest > 2) {
-      if (panel + 2 <= strip.panels) score_panels<2>(strip, panel), panel += 2;
+      if (panel + 2 <= panels) score_panels<2>(strip, keys, panel), panel += 2;
     }
     if constexpr (kWidest > 1) {
-      if (panel < strip.panels) score_panels<1>(strip, panel);
+      if (panel < panels) score_panels<1>(strip, keys, panel);
     }
   }
 
@@ -295,66 +297,77 @@ struct Attention {
 
   // Values that are not finite count as 0; the sum is NaN if the row sees one. A finite sum held none: even the weight 0
   // makes NaN of it.
-  FERRULE_LATE_INLINE Vec<T> repair_sums(const Strip& strip, int64_t row, int64_t column, int64_t count) const {
-    Vec<T> sums{};
+  FERRULE_LATE_INLINE void repair_sums(const Strip& strip) const {
 #pragma clang loop unroll(disable)
-    for (int64_t c = 0; c < count; ++c) {
-      T total = 0, acc = 0;
-      bool broken = false;
-      for (int64_t key = 0; key < strip.keys; ++key) {
-        T value = strip.v[key * shape.v.row + column + c];
-        if (is_broken(value)) {
-          broken = broken || sees_one(strip, row, key);
-          value = 0;
+    for (int64_t row = 0; row < strip.rows; ++row) {
+      T* const out_row = strip.out + row * shape.out.row;
+#pragma clang loop unroll(disable)
+      for (int64_t column = 0; column < shape.columns; ++column) {
+        if (!is_broken(out_row[column])) continue;
+        T total = 0, acc = 0;
+        bool broken = false;
+#pragma clang loop unroll(disable)
+        for (int64_t key = 0; key < strip.keys; ++key) {
+          T value = strip.v[key * shape.v.row + column];
+          if (is_broken(value)) {
+            broken = broken || sees_one(strip, row, key);
+            value = 0;
+          }
+          acc = fused(strip.scores[key * strip.lanes() + row], value, acc);
+          if ((key + 1) % kContractionBlock == 0) total = total + acc, acc = 0;
         }
-        acc = fused(strip.scores[key * strip.lanes() + row], value, acc);
-        if ((key + 1) % kContractionBlock == 0) total = total + acc, acc = 0;
+        out_row[column] = broken ? static_cast<T>(__builtin_nan("")) : total + acc;
       }
-      sums[c] = broken ? static_cast<T>(__builtin_nan("")) : total + acc;
     }
-    return sums;
   }
 
+  // Whether some sum is not finite.
   template <int HEIGHT, int PANELS, bool RAGGED>
-  FERRULE_LATE_INLINE void value_tile(const Strip& strip, int64_t row, int64_t column, int64_t last_count) const {
+  FERRULE_LATE_INLINE bool value_tile(const Strip& strip, int64_t row, int64_t column, int64_t last_count) const {
     Vec<T> total[HEIGHT][PANELS];
     contract<T, HEIGHT, PANELS, RAGGED>(strip.scores + row, 1, strip.lanes(), strip.v + column, shape.v.row, strip.keys,
                                         last_count, total);
+    Vec<T> differences{};
 #pragma unroll
     for (int r = 0; r < HEIGHT; ++r) {
 #pragma unroll
       for (int p = 0; p < PANELS; ++p) {
         T* at = strip.out + (row + r) * shape.out.row + column + p * kLanes;
-        const int64_t count = RAGGED && p == PANELS - 1 ? last_count : kLanes;
-        if constexpr (ABSENT != Absent::kNone) {
-          if (any(total[r][p] - total[r][p] != 0)) total[r][p] = repair_sums(strip, row + r, column + p * kLanes, count);
-        }
-        store_first(at, total[r][p], count);
+        store_first(at, total[r][p], RAGGED && p == PANELS - 1 ? last_count : kLanes);
+        if constexpr (ABSENT != Absent::kNone) differences = differences + (total[r][p] - total[r][p]);
       }
     }
+    return ABSENT != Absent::kNone && any(differences != 0);
   }
 
   template <int PANELS, bool RAGGED>
-  FERRULE_INLINE void value_panels(const Strip& strip, int64_t column, int64_t last_count) const {
-    for_heights<tile_height<T, PANELS>()>(strip.rows, [&](auto height, int64_t row) __attribute__((always_inline)) {
-      value_tile<decltype(height)::value, PANELS, RAGGED>(strip, row, column, last_count);
+  FERRULE_INLINE bool value_panels(const Strip& strip, int64_t rows, int64_t column, int64_t last_count) const {
+    bool broken = false;
+    for_heights<tile_height<T, PANELS>()>(rows, [&](auto height, int64_t row) __attribute__((always_inline)) {
+      broken |= value_tile<decltype(height)::value, PANELS, RAGGED>(strip, row, column, last_count);
     });
+    return broken;
   }
 
-  FERRULE_INLINE void weigh_values(const Strip& strip) const {
+  FERRULE_INLINE void weigh_values(const Strip& strip, int64_t rows, int64_t columns) const {
     constexpr int kWidest = smaller(2, widest_tile<T>());
+    bool broken = false;
     int64_t column = 0;
-    for (; column + kWidest * kLanes <= shape.columns; column += kWidest * kLanes) {
-      value_panels<kWidest, false>(strip, column, kLanes);
+    for (; column + kWidest * kLanes <= columns; column += kWidest * kLanes) {
+      broken |= value_panels<kWidest, false>(strip, rows, column, kLanes);
     }
     if constexpr (kWidest > 1) {
-      if (column + kLanes <= shape.columns) value_panels<1, false>(strip, column, kLanes), column += kLanes;
+      if (column + kLanes <= columns) broken |= value_panels<1, false>(strip, rows, column, kLanes), column += kLanes;
     }
-    if (column < shape.columns) value_panels<1, true>(strip, column, shape.columns - column);
+    if (column < columns) broken |= value_panels<1, true>(strip, rows, column, columns - column);
+    if constexpr (ABSENT != Absent::kNone) {
+      if (broken) repair_sums(strip);
+    }
   }
 
   FERRULE_INLINE void run(int64_t tile_begin, int64_t tile_end, T* scratch) const {
-    const int64_t strips = attention_strips(shape.rows), panels = ceil_div(shape.rows, kLanes);
+    const int64_t all_rows = shape.rows, all_keys = shape.keys, columns = shape.columns;
+    const int64_t strips = attention_strips(all_rows), panels = ceil_div(all_rows, kLanes);
     for (int64_t tile = tile_begin; tile < tile_end; ++tile) {
       // Strips differ by one panel at most.
       const int64_t number = tile % strips, batch = tile / strips;
@@ -372,18 +385,22 @@ struct Attention {
       if constexpr (BIAS) strip.bias = bias + at(shape.bias, row);
       if constexpr (MASK) strip.mask = mask + at(shape.mask, row);
       strip.out = out + at(shape.out, row);
-      strip.panels = (number + 1) * panels / strips - first;
-      strip.rows = shape.rows - row < strip.lanes() ? shape.rows - row : strip.lanes();
+      const int64_t its_panels = (number + 1) * panels / strips - first;
+      const int64_t rows = all_rows - row < its_panels * kLanes ? all_rows - row : its_panels * kLanes;
+      const int64_t keys = ABSENT == Absent::kCausal && row + rows < all_keys ? row + rows : all_keys;
+      Vec<T> maximum[kStripPanels];
+      strip.maximum = maximum;
+      strip.panels = its_panels;
+      strip.rows = rows;
       strip.row = row;
-      strip.keys = shape.keys;
-      if (ABSENT == Absent::kCausal && row + strip.rows < shape.keys) strip.keys = row + strip.rows;
+      strip.keys = keys;
       strip.packed = scratch;
       strip.scores = scratch + shape.width * strip.lanes();
       pack_rows(strip);
-      score(strip);
+      score(strip, keys, its_panels);
       if constexpr (BIAS || MASK || ABSENT != Absent::kNone) edit(strip);
-      for (int64_t panel = 0; panel < strip.panels; ++panel) normalize(strip, panel);
-      weigh_values(strip);
+      for (int64_t panel = 0; panel < its_panels; ++panel) normalize(strip, panel);
+      weigh_values(strip, rows, columns);
     }
   }
 };

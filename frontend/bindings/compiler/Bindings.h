@@ -6,6 +6,7 @@
 
 namespace ferrule::frontend::python {
 
+void bindCalls(py::module_ &module);
 void bindControlFlow(py::module_ &module);
 void bindDims(py::module_ &module);
 void bindOperations(py::module_ &module);

@@ -6,6 +6,7 @@ PYBIND11_MODULE(_compiler, module) {
   using namespace ferrule::frontend::python;
   module.doc() = "Ferrule's front end: tensors, op stream, traces, compiler.";
   module.def("set_error_classes", setErrorClasses, "Classes to raise, by name: TraceError, ShapeError, ...");
+  bindCalls(module);
   bindControlFlow(module);
   bindDims(module);
   bindOperations(module);

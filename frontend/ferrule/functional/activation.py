@@ -27,7 +27,7 @@ from .elementwise import (
     tanh,
     where,
 )
-from .recording import as_wrapped_float, record, rounded_once
+from .recording import as_wrapped_float, record, remembered, rounded_once
 from .reduce import argmax
 
 __all__ = [
@@ -74,11 +74,13 @@ def sigmoid(x):
     return record("sigmoid", x)
 
 
+@remembered
 def relu6(x):
     """min(max(x, 0), 6)."""
     return clip(x, 0.0, 6.0)
 
 
+@remembered
 @rounded_once
 def leaky_relu(inp, negative_slope=0.01):
     """x where x > 0, else negative_slope * x."""
@@ -86,6 +88,7 @@ def leaky_relu(inp, negative_slope=0.01):
     return where(greater(inp, 0), inp, inp * negative_slope)
 
 
+@remembered
 @rounded_once
 def prelu(x, y):
     """x where x > 0, else y * x. A ``y`` of rank 1 with several slopes belongs to axis 1; any other shape broadcasts."""
@@ -113,6 +116,7 @@ def rrelu(inp, lower=1.0 / 8, upper=1.0 / 3, training=False):
     return where(greater(inp, 0), inp, inp * uniform(lower, upper, size=inp.shape).astype(inp.dtype))
 
 
+@remembered
 def elu(inp, alpha=1.0):
     """x where x > 0, else alpha * (exp(x) - 1)."""
     inp = as_wrapped_float(inp)
@@ -121,6 +125,7 @@ def elu(inp, alpha=1.0):
     return where(positive, inp, alpha * expm1(where(positive, 0.0, inp)))
 
 
+@remembered
 @rounded_once
 def celu(inp, alpha=1.0):
     """x where x > 0, else alpha * (exp(x / alpha) - 1): `elu` with a continuous derivative."""
@@ -129,18 +134,21 @@ def celu(inp, alpha=1.0):
     return where(positive, inp, alpha * expm1(where(positive, 0.0, inp) / alpha))
 
 
+@remembered
 @rounded_once
 def selu(inp):
     """The self-normalising `elu`: 1.0507009873554805 * elu(x, 1.6732632423543772)."""
     return 1.0507009873554805 * elu(inp, 1.6732632423543772)
 
 
+@remembered
 @rounded_once
 def hsigmoid(x):
     """relu6(x + 3) / 6."""
     return relu6(as_wrapped_float(x) + 3.0) / 6.0
 
 
+@remembered
 @rounded_once
 def hswish(x):
     """x * relu6(x + 3) / 6."""
@@ -148,6 +156,7 @@ def hswish(x):
     return x * relu6(x + 3.0) / 6.0
 
 
+@remembered
 @rounded_once
 def silu(x):
     """x * sigmoid(x)."""
@@ -155,6 +164,7 @@ def silu(x):
     return x * sigmoid(x)
 
 
+@remembered
 @rounded_once
 def mish(inp):
     """x * tanh(softplus(x))."""
@@ -162,6 +172,7 @@ def mish(inp):
     return inp * tanh(softplus(inp))
 
 
+@remembered
 @rounded_once
 def gelu(x, approximate="none"):
     """x times the normal distribution's cumulative function: x * erfc(-x / sqrt(2)) / 2.
@@ -177,6 +188,7 @@ def gelu(x, approximate="none"):
     return 0.5 * x * erfc(x * -0.7071067811865476)
 
 
+@remembered
 @rounded_once
 def softplus(inp, beta=1.0, threshold=None):
     """log(1 + exp(beta * x)) / beta without overflow; x itself where beta * x > threshold, if there is one."""
@@ -188,6 +200,7 @@ def softplus(inp, beta=1.0, threshold=None):
     return result if threshold is None else where(greater(scaled, threshold), inp, result)
 
 
+@remembered
 @rounded_once
 def logsigmoid(inp):
     """log(sigmoid(x)) without overflow."""
@@ -195,6 +208,7 @@ def logsigmoid(inp):
     return minimum(inp, 0.0) - log1p(exp(-abs(inp)))
 
 
+@remembered
 @rounded_once
 def softsign(inp):
     """x / (1 + |x|)."""
@@ -202,17 +216,20 @@ def softsign(inp):
     return inp / (1.0 + abs(inp))
 
 
+@remembered
 def hardtanh(inp, min_val=-1.0, max_val=1.0):
     """x held between two bounds."""
     return clip(inp, min_val, max_val)
 
 
+@remembered
 def hardshrink(inp, lambd=0.5):
     """x where |x| > lambd, else 0."""
     inp = as_wrapped_float(inp)
     return where(less_equal(abs(inp), lambd), 0.0, inp)
 
 
+@remembered
 @rounded_once
 def softshrink(inp, lambd=0.5):
     """x moved by lambd towards 0, and 0 where |x| <= lambd."""
@@ -228,11 +245,13 @@ def tanhshrink(inp):
     return inp - tanh(inp)
 
 
+@remembered
 def threshold(inp, threshold, value):
     """x where x > threshold, else value; NaN stays."""
     return where(less_equal(inp, threshold), value, inp)
 
 
+@remembered
 def glu(inp, axis=-1):
     """a * sigmoid(b), where a and b are the two halves of x along ``axis``."""
     inp = as_wrapped_float(inp)

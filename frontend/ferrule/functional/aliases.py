@@ -14,7 +14,7 @@ from .axes import resolve_axis
 from .elementary import log
 from .elementwise import abs as absolute
 from .elementwise import bitwise_not, clip, equal, isnan, logical_and, logical_or, maximum, minimum, round, where
-from .recording import rounded_once
+from .recording import remembered, rounded_once
 from .reduce import all as all_of
 from .shape import concat, flatten, repeat
 from .views import broadcast_to
@@ -67,7 +67,7 @@ def expand(inp, *sizes):
     inp = as_tensor(inp)
     sizes = list(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else list(sizes)
     new = len(sizes) - inp.ndim
-    if new < 0 or any(type(size) is int and size == -1 for size in sizes[:new]):
+    if new < 0 or any([type(size) is int and size == -1 for size in sizes[:new]]):
         raise ShapeError(
             f"expand: {show(inp.shape)} to {show(sizes)} at {user_location()}; a size for every axis is needed, and -1 "
             f"stands for an axis that there is"
@@ -76,47 +76,55 @@ def expand(inp, *sizes):
     return broadcast_to(inp, [old if type(size) is int and size == -1 else size for size, old in zip(sizes, kept)])
 
 
+@remembered
 def masked_fill(inp, mask, value):
     """``inp`` with ``value`` where ``mask``, broadcast to it, is set."""
     inp = as_tensor(inp)
     return where(broadcast_to(as_tensor(mask), inp.shape), as_tensor(value, inp.dtype), inp)
 
 
+@remembered
 @rounded_once
 def addcmul(inp, x, y, value=1):
     """inp + value * x * y."""
     return inp + x * y * value
 
 
+@remembered
 @rounded_once
 def addcdiv(inp, x, y, value=1):
     """inp + value * x / y."""
     return inp + x / y * value
 
 
+@remembered
 def fmax(x, y):
     """The larger of two; the other one where one of them is NaN."""
     x, y = as_tensor(x), as_tensor(y)
     return where(isnan(x), y, where(isnan(y), x, maximum(x, y)))
 
 
+@remembered
 def fmin(x, y):
     """The smaller of two; the other one where one of them is NaN."""
     x, y = as_tensor(x), as_tensor(y)
     return where(isnan(x), y, where(isnan(y), x, minimum(x, y)))
 
 
+@remembered
 def frac(x):
     """What is left of ``x`` without its whole part, with its sign."""
     x = as_tensor(x)
     return x - where(x < 0, -1.0, 1.0).astype(x.dtype) * (absolute(x) // 1)
 
 
+@remembered
 def deg2rad(x):
     """Degrees as radians."""
     return as_tensor(x) * (math.pi / 180)
 
 
+@remembered
 def rad2deg(x):
     """Radians as degrees."""
     return as_tensor(x) * (180 / math.pi)
@@ -125,6 +133,7 @@ def rad2deg(x):
 radians, degrees = deg2rad, rad2deg
 
 
+@remembered
 def isclose(x, y, rtol=1e-5, atol=1e-8, equal_nan=False):
     """Whether |x - y| <= atol + rtol |y|, or both are the same infinity, or with ``equal_nan`` both NaN."""
     x, y = as_tensor(x), as_tensor(y)
@@ -135,11 +144,13 @@ def isclose(x, y, rtol=1e-5, atol=1e-8, equal_nan=False):
     return logical_or(result, logical_and(isnan(x), isnan(y))) if equal_nan else result
 
 
+@remembered
 def allclose(x, y, rtol=1e-5, atol=1e-8, equal_nan=False):
     """Whether all elements are close, as a tensor of rank 0; see `isclose`."""
     return all_of(isclose(x, y, rtol, atol, equal_nan))
 
 
+@remembered
 def diff(inp, n=1, axis=-1):
     """The differences of neighbours along ``axis``, taken ``n`` times."""
     inp = as_tensor(inp)
@@ -152,11 +163,13 @@ def diff(inp, n=1, axis=-1):
     return inp
 
 
+@remembered
 def trace(inp, offset=0, axis1=0, axis2=1):
     """The sum of a diagonal, see `diagonal`."""
     return diagonal(inp, offset, axis1, axis2).sum(-1)
 
 
+@remembered
 @rounded_once
 def logit(x, eps=None):
     """log(x / (1 - x)), of ``x`` held within eps and 1 - eps if one is given."""
@@ -165,6 +178,7 @@ def logit(x, eps=None):
     return log(x / (1.0 - x))
 
 
+@remembered
 @rounded_once
 def xlogy(x, y):
     """x log(y); 0 where x is 0 and y no NaN."""

@@ -14,6 +14,7 @@ from .elementwise import where
 from .creation import zeros
 from .indexing import scatter_nd, take
 from .padding import pad
+from .recording import remembered
 from .shape import broadcast_to, concat, expand_dims, reshape, transpose
 
 __all__ = [
@@ -59,16 +60,19 @@ def flip(inp, axis=None):
     return part_of(inp, tuple([_REVERSED if i in axes else _WHOLE for i in range(ndim)]))
 
 
+@remembered
 def fliplr(inp):
     """Columns in reverse order."""
     return flip(inp, 1)
 
 
+@remembered
 def flipud(inp):
     """Rows in reverse order."""
     return flip(inp, 0)
 
 
+@remembered
 def rot90(inp, k=1, axes=(0, 1)):
     """Turned ``k`` times by 90 degrees, from the first of ``axes`` towards the second."""
     inp = as_tensor(inp)
@@ -88,12 +92,9 @@ def rot90(inp, k=1, axes=(0, 1)):
 def moveaxis(inp, source, destination):
     """The axes ``source`` moved to the places ``destination``; the others keep their order (a view)."""
     ndim = as_tensor(inp).ndim
-    sources = [resolve_axis("moveaxis", a, ndim) for a in (source if isinstance(source, (tuple, list)) else (source,))]
-    places = [
-        resolve_axis("moveaxis", a, ndim)
-        for a in (destination if isinstance(destination, (tuple, list)) else (destination,))
-    ]
-    if len(set(sources)) != len(sources) or len(set(places)) != len(places) or len(sources) != len(places):
+    sources = _axes("moveaxis", source, ndim)
+    places = _axes("moveaxis", destination, ndim)
+    if len(sources) != len(places) or (len(sources) > 1 and not len(set(sources)) == len(set(places)) == len(sources)):
         raise ShapeError(
             f"moveaxis: {source!r} to {destination!r} must name as many axes, each once, "
             f"at {user_location()}"
@@ -101,7 +102,14 @@ def moveaxis(inp, source, destination):
     order = [axis for axis in range(ndim) if axis not in sources]
     for place, axis in sorted(zip(places, sources)):
         order.insert(place, axis)
-    return views.transpose(inp, order)
+    return views.permuted(inp, order)
+
+
+def _axes(op, axes, ndim):
+    """An int or several as a list of axes in 0 .. ndim-1, in their order."""
+    if isinstance(axes, (tuple, list)):
+        return [resolve_axis(op, axis, ndim) for axis in axes]
+    return [resolve_axis(op, axes, ndim)]
 
 
 movedim = moveaxis
@@ -165,11 +173,13 @@ def _joined(inps, axis, least):
     return concat([reshape(x, (1,) * (least - x.ndim) + x.shape) for x in map(as_tensor, inps)], axis)
 
 
+@remembered
 def vstack(inps):
     """Joined along the first axis; vectors become rows."""
     return _joined(inps, 0, 2)
 
 
+@remembered
 def hstack(inps):
     """Joined along the second axis, vectors along their only one."""
     tensors = [as_tensor(x) for x in inps]
@@ -194,6 +204,7 @@ def _common(a, b):
     return tuple(q if is_static(p) and p == 1 else p for p, q in zip(a, b))
 
 
+@remembered
 def meshgrid(*inputs, indexing="xy"):
     """Each vector repeated over the grid of all; with ``xy`` the first two axes of the grid are exchanged."""
     if indexing not in ("xy", "ij"):
@@ -230,18 +241,21 @@ def _matrices(op, inp):
     return inp
 
 
+@remembered
 def tril(inp, k=0):
     """The last two axes with zeros above diagonal ``k`` (counted upwards)."""
     inp = _matrices("tril", inp)
     return where(_distances(*inp.shape[-2:]) <= k, inp, 0)
 
 
+@remembered
 def triu(inp, k=0):
     """The last two axes with zeros below diagonal ``k`` (counted upwards)."""
     inp = _matrices("triu", inp)
     return where(_distances(*inp.shape[-2:]) >= k, inp, 0)
 
 
+@remembered
 def diagonal(inp, offset=0, axis1=0, axis2=1):
     """The elements [i, i + offset] of two axes, as a new last axis."""
     inp = _matrices("diagonal", inp)
@@ -261,6 +275,7 @@ def diagonal(inp, offset=0, axis1=0, axis2=1):
     return part_of(flat, (..., slice(start, start + (count - 1) * (columns + 1) + 1, columns + 1)))
 
 
+@remembered
 def diag(inp, k=0):
     """A matrix with a vector on diagonal ``k``, or that diagonal of a matrix."""
     inp = as_tensor(inp)
@@ -302,6 +317,7 @@ def _window_grid(op, shape, sizes, kernel, stride, dilation):
     return grid
 
 
+@remembered
 def sliding_window(inp, kernel_size, padding=0, stride=1, dilation=1):
     """The windows of images [N, C, H, W] as [N, C, OH, OW, kernel rows, kernel columns]; padding is 0."""
     inp = as_tensor(inp)
@@ -314,6 +330,7 @@ def sliding_window(inp, kernel_size, padding=0, stride=1, dilation=1):
     return transpose(windows, (0, 1, 2, 4, 3, 5))
 
 
+@remembered
 def sliding_window_transpose(inp, output_size, kernel_size, padding=0, stride=1, dilation=1):
     """The inverse of `sliding_window`: images [N, C, *output_size] in which every window's elements are added."""
     inp = as_tensor(inp)
@@ -343,6 +360,7 @@ def _add_windows(windows, axis, positions, size):
     return scatter_nd(target, positions.astype("int32")[..., None], windows, axis, accumulate=True)
 
 
+@remembered
 def unfold(inp, kernel_size, dilation=1, padding=0, stride=1):
     """PyTorch's windows: [N, C * kernel elements, number of windows]."""
     windows = sliding_window(inp, kernel_size, padding, stride, dilation)
@@ -351,6 +369,7 @@ def unfold(inp, kernel_size, dilation=1, padding=0, stride=1):
     return reshape(taps, (n, c * kernel_rows * kernel_columns, rows * columns))
 
 
+@remembered
 def fold(inp, output_size, kernel_size, dilation=1, padding=0, stride=1):
     """The inverse of `unfold`: overlapping elements are added."""
     inp = as_tensor(inp)
@@ -366,6 +385,7 @@ def fold(inp, output_size, kernel_size, dilation=1, padding=0, stride=1):
     return sliding_window_transpose(windows, size, kernel, pads, strides, dilations)
 
 
+@remembered
 def pixel_shuffle(inp, upscale_factor):
     """[.., C * r * r, H, W] to [.., C, H * r, W * r]."""
     inp = as_tensor(inp)
@@ -381,6 +401,7 @@ def pixel_shuffle(inp, upscale_factor):
     return reshape(mixed, lead + (c // (r * r), h * r, w * r))
 
 
+@remembered
 def pixel_unshuffle(inp, downscale_factor):
     """The inverse of `pixel_shuffle`."""
     inp = as_tensor(inp)

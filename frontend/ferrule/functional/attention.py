@@ -11,6 +11,7 @@ from ..shapes import is_static, show
 from .contraction import matmul
 from .creation import zeros
 from .elementwise import equal, exp, greater, logical_and, not_equal, stop_gradient, where
+from .recording import remembered
 from .reduce import max as max_of
 from .reduce import mean as mean_of
 from .reduce import sum as sum_of
@@ -41,12 +42,12 @@ def scaled_dot_product_attention(
         (..., heads, L, V)
     """
     op = "scaled_dot_product_attention"
-    return _attend(op, query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)[0]
+    return _attended(op, query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)[0]
 
 
 def attention(query, key, value, mask=None, *, is_causal=False, scale=None, enable_gqa=False):
     """`scaled_dot_product_attention` without dropout."""
-    return _attend("attention", query, key, value, mask, 0.0, is_causal, scale, enable_gqa)[0]
+    return _attended("attention", query, key, value, mask, 0.0, is_causal, scale, enable_gqa)[0]
 
 
 def attention_with_weights(
@@ -54,7 +55,7 @@ def attention_with_weights(
 ):
     """`scaled_dot_product_attention` and its weights (..., heads, L, S), as they are before dropout."""
     op = "attention_with_weights"
-    return _attend(op, query, key, value, mask, dropout_p, is_causal, scale, enable_gqa)
+    return _attended(op, query, key, value, mask, dropout_p, is_causal, scale, enable_gqa)
 
 
 def _attend(op, query, key, value, mask, dropout, is_causal, scale, grouped):
@@ -84,6 +85,15 @@ def _attend(op, query, key, value, mask, dropout, is_causal, scale, grouped):
     weights = _masked_softmax(scores, present)
     output = matmul(_dropped(weights, dropout), _finite(value))
     return output + _broken_values(present, value, weights), weights
+
+
+_attend_without_dropout = remembered(_attend)
+
+
+def _attended(op, query, key, value, mask, dropout, is_causal, scale, grouped):
+    """As `_attend`; only dropout draws random numbers, so that other calls can be remembered."""
+    attend = _attend if dropout else _attend_without_dropout
+    return attend(op, query, key, value, mask, dropout, is_causal, scale, grouped)
 
 
 def _repeat_heads(op, query, tensor):
@@ -243,7 +253,7 @@ def multi_head_attention(
     if mask is not None and extra:
         mask = concat([mask, zeros(mask.shape[:-1] + (extra,), dtype=mask.dtype)], -1)
     scale = (embed_dim / num_heads if sizes[0] else embed_dim) ** -0.5
-    heads, weights = _attend(op, q, k, v, mask, attn_drop if training else 0.0, False, scale, False)
+    heads, weights = _attended(op, q, k, v, mask, attn_drop if training else 0.0, False, scale, False)
     result = transpose(heads, (0, 2, 1, 3))
     result = _projected(reshape(result, result.shape[:2] + (joined,)), *parts[3])
     result = _dropped(result, out_drop if training else 0.0)

@@ -6,6 +6,7 @@ from ..location import user_location
 from ..shapes import is_static, show
 from .creation import full
 from .elementwise import clip, right_shift
+from .recording import remembered
 from .shape import concat, repeat, reshape
 
 __all__ = ["cvt_color"]
@@ -19,6 +20,7 @@ _FRAMES = {"NV12": ("UV", False), "NV21": ("VU", False), "YU12": ("UV", True), "
 _FRAME_NAMES = {"YCrCb2RGB": "YUV2RGB_NV21", "YCrCb2BGR": "YUV2BGR_NV21"}
 
 
+@remembered
 def cvt_color(inp, mode=""):
     """Images (N, H, W, C) in other colours.
 

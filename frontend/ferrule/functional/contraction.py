@@ -7,6 +7,7 @@ from ..errors import ShapeError
 from ..location import user_location
 from ..shapes import is_static, show, size_of
 from .axes import resolve_axis
+from .recording import remembered
 from .shape import expand_dims, flatten, reshape, squeeze, swapaxes, transpose
 
 __all__ = ["addmm", "baddbmm", "bilinear", "bmm", "dot", "linear", "matmul", "mm", "mv", "outer", "tensordot"]
@@ -120,11 +121,13 @@ def mv(inp, vec):
     return _product("mv", _checked("mv", inp, 2, "inp"), _checked("mv", vec, 1, "vec"))
 
 
+@remembered
 def addmm(inp, mat1, mat2, *, beta=1, alpha=1):
     """beta * inp + alpha * (mat1 @ mat2) of two matrices; ``inp`` broadcasts."""
     return _scaled_sum(inp, mm(mat1, mat2), beta, alpha)
 
 
+@remembered
 def baddbmm(inp, batch1, batch2, *, beta=1, alpha=1):
     """beta * inp + alpha * (batch1 @ batch2) of two batches of matrices; ``inp`` broadcasts."""
     return _scaled_sum(inp, bmm(batch1, batch2), beta, alpha)
@@ -138,11 +141,13 @@ def _scaled_sum(inp, product, beta, alpha):
     return product + (as_tensor(inp) if beta == 1 else as_tensor(inp) * beta)
 
 
+@remembered
 def outer(inp1, inp2):
     """The products of every element of ``inp1`` with every element of ``inp2``, both flattened: (n, m)."""
     return expand_dims(flatten(as_tensor(inp1)), 1) * flatten(as_tensor(inp2))
 
 
+@remembered
 def tensordot(inp1, inp2, axes=2):
     """The sum of products over several axes at once.
 
@@ -188,6 +193,7 @@ def tensordot(inp1, inp2, axes=2):
     return reshape(product, rows + columns)
 
 
+@remembered
 def linear(inp, weight, bias=None, compute_mode="default"):
     """inp @ weight.T + bias, with the weight as (out_features, in_features) and any axes before the last of ``inp``."""
     del compute_mode
@@ -195,6 +201,7 @@ def linear(inp, weight, bias=None, compute_mode="default"):
     return result if bias is None else result + bias
 
 
+@remembered
 def bilinear(inp1, inp2, weight, bias=None):
     """y[o] = inp1 @ weight[o] @ inp2 + bias[o] over the last axes.
 

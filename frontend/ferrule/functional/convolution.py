@@ -6,12 +6,14 @@ from ..errors import ShapeError, UnsupportedError
 from ..location import user_location
 from ..shapes import is_static, show
 from .axes import per_axis
+from .recording import remembered
 from .shape import reshape
 from .windows import batched, known_sizes, pad_space, paddings, positive, unbatched
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"]
 
 
+@remembered
 def conv1d(
     inp,
     weight,
@@ -28,6 +30,7 @@ def conv1d(
     return _convolution("conv1d", 1, inp, weight, bias, stride, padding, dilation, groups, conv_mode)
 
 
+@remembered
 def conv2d(
     inp,
     weight,
@@ -56,6 +59,7 @@ def conv2d(
     return _convolution("conv2d", 2, inp, weight, bias, stride, padding, dilation, groups, conv_mode)
 
 
+@remembered
 def conv3d(
     inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, conv_mode="cross_correlation"
 ):
@@ -63,6 +67,7 @@ def conv3d(
     return _convolution("conv3d", 3, inp, weight, bias, stride, padding, dilation, groups, conv_mode)
 
 
+@remembered
 def conv_transpose1d(
     inp,
     weight,
@@ -85,6 +90,7 @@ def conv_transpose1d(
     )
 
 
+@remembered
 def conv_transpose2d(
     inp,
     weight,
@@ -112,6 +118,7 @@ def conv_transpose2d(
     )
 
 
+@remembered
 def conv_transpose3d(
     inp,
     weight,

@@ -7,6 +7,7 @@ from .._stream import apply
 from .._tensor import Tensor, as_tensor
 from ..errors import ShapeError
 from ..location import user_location
+from .recording import remembered
 
 
 def _sizes(shape):
@@ -18,6 +19,7 @@ def _sizes(shape):
     return sizes
 
 
+@remembered
 def full(shape, value, *, dtype=None, device=None):
     """A tensor with every element ``value``; the dtype is the default one of a Python number unless given."""
     del device

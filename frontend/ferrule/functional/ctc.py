@@ -11,6 +11,7 @@ from .control_flow import scan
 from .creation import arange, full
 from .elementwise import equal, exp, less, log, logical_and, maximum, not_equal, stop_gradient, where
 from .indexing import gather, indexing_one_hot
+from .recording import remembered
 from .reduction import reduced
 from .shape import broadcast_to, concat, expand_dims, reshape
 
@@ -20,6 +21,7 @@ __all__ = ["ctc_loss"]
 _NEVER = -1e30
 
 
+@remembered
 def ctc_loss(
     pred,
     pred_lengths,

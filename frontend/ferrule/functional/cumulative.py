@@ -7,6 +7,7 @@ once. All have gradients; that of `cumprod` is exact where factors are zero.
 from .._stream import apply
 from .._tensor import Tensor, as_tensor
 from .axes import resolve_axis
+from .recording import remembered
 from .shape import flatten
 from .widening import narrow, widen
 
@@ -44,6 +45,7 @@ def cumprod(inp, axis=None, dtype=None, *, reverse=False, exclusive=False):
     return _total("cumprod", inp, axis, dtype, reverse, exclusive)
 
 
+@remembered
 def cummax(inp, axis):
     """The largest element up to each one along ``axis`` and its position (int32, the lowest at ties).
 
@@ -53,6 +55,7 @@ def cummax(inp, axis):
     return narrow(_run("cummax", inp, axis), inp.dtype), _run("cumargmax", inp, axis)
 
 
+@remembered
 def cummin(inp, axis):
     """The smallest element up to each one along ``axis`` and its position; as `cummax`."""
     inp = as_tensor(inp)

@@ -8,12 +8,14 @@ from ..shapes import show
 from .contraction import matmul
 from .elementwise import floor, logical_and, maximum, minimum, where
 from .indexing import take_along_axis
-from .views import expand_dims, reshape
+from .recording import remembered
+from .shape import expand_dims, reshape
 from .windows import known_sizes, positive
 
 __all__ = ["deformable_conv2d"]
 
 
+@remembered
 def deformable_conv2d(
     inp,
     weight,

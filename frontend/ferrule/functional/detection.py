@@ -12,6 +12,7 @@ from .cumulative import cumsum
 from .elementwise import clip, floor, greater_equal, less, logical_and, logical_not, logical_or, maximum, minimum, where
 from .indexing import take
 from .ordering import argsort
+from .recording import remembered
 from .selection import flatnonzero
 from .shape import broadcast_to, expand_dims, reshape, transpose
 from .resampling import sampled
@@ -44,6 +45,13 @@ def nms(boxes, scores, iou_thresh, max_output=None):
         )
     if max_output is not None and max_output < 0:
         raise ShapeError(f"nms: max_output {max_output} at {user_location()}; 0 or more is needed")
+    order, stays = _visited(boxes, scores, iou_thresh, max_output)
+    return take(order, flatnonzero(stays))
+
+
+@remembered
+def _visited(boxes, scores, iou_thresh, max_output):
+    """The positions by falling score, and which of them stay."""
     order = argsort(scores, descending=True)
     boxes = take(boxes, order, 0)
     left, top, right, bottom = (boxes[:, i] for i in range(4))
@@ -62,9 +70,10 @@ def nms(boxes, scores, iou_thresh, max_output=None):
     _, stays = scan(visit, full(scores.shape, False, dtype="bool"), (boxes, areas, places))
     if max_output is not None:
         stays = logical_and(stays, cumsum(stays, 0) <= max_output)
-    return take(order, flatnonzero(stays))
+    return order, stays
 
 
+@remembered
 def deformable_psroi_pooling(
     inp,
     rois,

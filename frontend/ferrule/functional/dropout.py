@@ -8,6 +8,7 @@ from ..location import user_location
 from ..shapes import show
 from .creation import ones
 from .elementwise import greater_equal, where
+from .recording import remembered
 
 __all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]
 
@@ -29,7 +30,12 @@ def dropout(inp, drop_prob=0.5, training=True):
 
     if drop_prob == 1:
         return inp * 0.0
-    return where(uniform(size=inp.shape) >= drop_prob, inp * (1.0 / (1.0 - drop_prob)), 0.0)
+    return _kept(inp, uniform(size=inp.shape), drop_prob)
+
+
+@remembered
+def _kept(inp, numbers, drop_prob):
+    return where(numbers >= drop_prob, inp * (1.0 / (1.0 - drop_prob)), 0.0)
 
 
 def dropout1d(inp, drop_prob=0.5, training=True):

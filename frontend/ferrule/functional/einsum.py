@@ -10,11 +10,13 @@ from ..shapes import is_one, is_static, same_shape, show, size_of
 from .contraction import _product
 from .creation import arange
 from .elementwise import where
+from .recording import remembered
 from .shape import expand_dims, reshape, transpose
 
 __all__ = ["einsum"]
 
 
+@remembered
 def einsum(equation, *operands):
     """The sum of products that ``equation`` names, as in NumPy.
 

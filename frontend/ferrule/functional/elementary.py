@@ -3,7 +3,7 @@
 Each is one op with at most 3 units in the last place of error in float32 and 4 in float64, or a composition that says so.
 """
 
-from .recording import as_wrapped_float, record, rounded_once
+from .recording import as_wrapped_float, record, remembered, rounded_once
 
 __all__ = [
     "acos",
@@ -48,6 +48,7 @@ def sqrt(x):
     return record("sqrt", x)
 
 
+@remembered
 @rounded_once
 def rsqrt(x):
     """1 / sqrt(x), both steps correctly rounded."""
@@ -99,6 +100,7 @@ def log1p(x):
     return record("log1p", x)
 
 
+@remembered
 @rounded_once
 def logaddexp(x, y):
     """log(exp(x) + exp(y)) without overflow, also of two infinities."""

@@ -8,7 +8,7 @@ from .._tensor import Tensor, as_tensor
 from ..location import user_location
 from . import elementary
 from .elementary import *  # noqa: F403
-from .recording import as_wrapped_float, rounded_once
+from .recording import as_wrapped_float, remembered, rounded_once
 from .recording import record as _op
 
 __all__ = [
@@ -179,6 +179,7 @@ def trunc(x):
     return _to_integer("trunc", x)
 
 
+@remembered
 def clip(x, lower=None, upper=None):
     """minimum(maximum(x, lower), upper); a bound of None is open. At a bound half the gradient passes."""
     if lower is None and upper is None:
@@ -188,6 +189,7 @@ def clip(x, lower=None, upper=None):
     return x if upper is None else minimum(x, upper)
 
 
+@remembered
 def clamp(x, min=None, max=None):  # noqa: A002  (PyTorch's names)
     """`clip` with PyTorch's argument names."""
     return clip(x, min, max)
@@ -198,6 +200,7 @@ def square(x):
     return _op("mul", x, x)
 
 
+@remembered
 def reciprocal(x):
     """1 / x, correctly rounded; integers give float32."""
     return _op("div", 1, x)
@@ -208,6 +211,7 @@ def copysign(x, y):
     return _op("copysign", x, y)
 
 
+@remembered
 @rounded_once
 def lerp(start, end, weight):
     """start + weight * (end - start), counted from the nearer end, so that a weight of 1 gives ``end`` exactly."""
@@ -218,6 +222,7 @@ def lerp(start, end, weight):
     return where(less(weight, 0.5), near, far)
 
 
+@remembered
 def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
     """NaN and infinities replaced by numbers; None stands for the largest and the least finite value of the dtype."""
     x = as_tensor(x)
@@ -265,11 +270,13 @@ def isnan(x):
     return _op("not_equal", x, x)
 
 
+@remembered
 def isinf(x):
     """Where x is an infinity."""
     return equal(abs(x), float("inf"))
 
 
+@remembered
 def isfinite(x):
     """Where x is neither NaN nor an infinity."""
     return less(abs(x), float("inf"))
@@ -318,21 +325,25 @@ def as_bool(x):
     return tensor if tensor.dtype == "bool" else not_equal(tensor, 0)
 
 
+@remembered
 def logical_and(x, y):
     """x and y; what is not bool counts as true unless it is 0."""
     return _op("logical_and", as_bool(x), as_bool(y))
 
 
+@remembered
 def logical_or(x, y):
     """x or y."""
     return _op("logical_or", as_bool(x), as_bool(y))
 
 
+@remembered
 def logical_xor(x, y):
     """Exactly one of x and y."""
     return _op("logical_xor", as_bool(x), as_bool(y))
 
 
+@remembered
 def logical_not(x):
     """not x."""
     return _op("logical_not", as_bool(x))

@@ -8,7 +8,7 @@ from .creation import arange, zeros
 from .elementwise import equal, greater, logical_and, logical_not, maximum, stop_gradient, where
 from .indexing import index_add, index_copy, indices, take
 from .ordering import searchsorted
-from .recording import as_wrapped_float
+from .recording import as_wrapped_float, remembered
 from .reduce import any as any_of
 from .reduce import max as largest
 from .reduce import norm
@@ -27,11 +27,17 @@ def embedding(inp, weight, padding_idx=None, max_norm=None, norm_type=None):
             gradient is that of the rows as they are then.
         norm_type: which norm, 2 unless given.
     """
-    inp, weight = _checked("embedding", inp, weight)
     if max_norm is not None:
+        inp, weight = _checked("embedding", inp, weight)
         weight = _limited(inp, weight, max_norm, 2.0 if norm_type is None else norm_type)
     elif norm_type is not None:
         raise UnsupportedError(f"embedding: norm_type {norm_type} without max_norm at {user_location()}")
+    return _looked_up(inp, weight, padding_idx)
+
+
+@remembered
+def _looked_up(inp, weight, padding_idx):
+    inp, weight = _checked("embedding", inp, weight)
     return _rows("embedding", inp, weight, padding_idx)[0]
 
 

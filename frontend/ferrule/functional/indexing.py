@@ -12,6 +12,7 @@ from ..errors import DtypeError, ShapeError, UnsupportedError
 from ..location import user_location
 from ..shapes import is_static, same_shape, show
 from .axes import resolve_axis
+from .recording import remembered
 from .shape import broadcast_to, expand_dims, flatten, reshape, squeeze
 from .widening import narrow, widen
 
@@ -57,6 +58,7 @@ def _write(op, inp, index, values, axis):
     return narrow(Tensor._wrap(apply(op, handles, {"axis": axis})[0]), inp.dtype)
 
 
+@remembered
 def take(inp, index, axis=None):
     """The parts of ``inp`` at ``index`` along ``axis``; without an axis elements of the flattened tensor.
 
@@ -68,6 +70,7 @@ def take(inp, index, axis=None):
     return _take(inp, expand_dims(index, -1), resolve_axis("take", axis, inp.ndim))
 
 
+@remembered
 def index_select(inp, axis, index):
     """PyTorch's name for `take` with an index of one axis."""
     index = indices("index_select", index)
@@ -82,6 +85,7 @@ def gather_nd(inp, index, axis=0):
     return _take(inp, index, resolve_axis("gather_nd", axis, inp.ndim))
 
 
+@remembered
 def scatter_nd(inp, index, source, axis=0, accumulate=False):
     """``inp`` with ``source`` at the vectors ``index``, or added there; the shapes are those of `gather_nd`."""
     inp, index = as_tensor(inp), indices("scatter_nd", index)
@@ -101,11 +105,13 @@ def _rows(op, inp, axis, index, source, alpha=1):
     return _write(op, inp, expand_dims(index, -1), broadcast_to(source, parts), axis)
 
 
+@remembered
 def index_add(inp, axis, index, source, alpha=1):
     """``inp`` with ``alpha * source`` added to its parts at ``index`` along ``axis``; repeated ones add up."""
     return _rows("put_add", inp, axis, index, source, alpha)
 
 
+@remembered
 def index_copy(inp, axis, index, source):
     """``inp`` with ``source`` in place of its parts at ``index`` along ``axis``."""
     return _rows("put", inp, axis, index, source)
@@ -162,6 +168,7 @@ def _scatter(op, inp, axis, index, source):
     return written if part is inp else update_slice(inp, written, [0] * inp.ndim, part.shape)
 
 
+@remembered
 def scatter(inp, axis, index, source):
     """``inp`` with the elements of ``source`` where ``index`` says along ``axis``; the inverse of `gather`.
 
@@ -170,6 +177,7 @@ def scatter(inp, axis, index, source):
     return _scatter("scatter", inp, axis, index, source)
 
 
+@remembered
 def scatter_add(inp, axis, index, source):
     """``inp`` with the elements of ``source`` added where ``index`` says along ``axis``; repeated ones add up."""
     return _scatter("scatter_add", inp, axis, index, source)
@@ -183,6 +191,7 @@ def _broadcast_other(inp, index, axis):
     return broadcast_to(inp, from_inp), broadcast_to(index, from_index)
 
 
+@remembered
 def take_along_axis(inp, index, axis):
     """NumPy's `gather`: the other axes of ``inp`` and ``index`` broadcast."""
     inp, axis, index = as_tensor(inp), resolve_axis("take_along_axis", axis, as_tensor(inp).ndim), as_tensor(index)
@@ -195,6 +204,7 @@ def take_along_axis(inp, index, axis):
     return gather(inp, axis, index)
 
 
+@remembered
 def put_along_axis(inp, index, values, axis):
     """``inp`` with ``values`` where ``index`` says along ``axis``; the other axes of ``index`` broadcast to it."""
     inp, index = as_tensor(inp), as_tensor(index)
@@ -205,6 +215,7 @@ def put_along_axis(inp, index, values, axis):
     return scatter(inp, axis, index, broadcast_to(as_tensor(values, inp.dtype), shape))
 
 
+@remembered
 def update_slice(inp, value, starts, stops, steps=None):
     """``inp`` with ``value`` in place of inp[starts[0]:stops[0]:steps[0], ...].
 
@@ -250,6 +261,7 @@ def _bounds(inp, size, start, stop, step):
     return start, len(range(start, stop, step))
 
 
+@remembered
 def one_hot(inp, num_classes):
     """A new last axis of size ``num_classes`` with 1 at the position that each element names, else 0 (int32)."""
     inp = as_tensor(inp)
@@ -257,6 +269,7 @@ def one_hot(inp, num_classes):
     return (expand_dims(inp, -1) == Tensor._wrap(positions)).astype("int32")
 
 
+@remembered
 def indexing_one_hot(src, index, axis=1, keepdims=False):
     """Along ``axis`` the element of ``src`` that ``index`` names; that has the shape of ``src`` without it."""
     src = as_tensor(src)

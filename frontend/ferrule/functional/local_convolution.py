@@ -7,11 +7,13 @@ from ..shapes import is_static, show
 from .arrangement import sliding_window
 from .contraction import matmul
 from .elementwise import equal, where
-from .views import expand_dims, reshape, transpose
+from .recording import remembered
+from .shape import expand_dims, reshape, transpose
 
 __all__ = ["channel_shuffle", "local_conv2d", "region_restricted_conv"]
 
 
+@remembered
 def channel_shuffle(inp, groups):
     """The channels (axis 1) of ``groups`` groups in turn, one of each."""
     inp = as_tensor(inp)
@@ -30,6 +32,7 @@ def _check_mode(op, conv_mode):
         raise UnsupportedError(f"{op}: conv_mode {conv_mode!r} at {user_location()}; allowed is 'cross_correlation'")
 
 
+@remembered
 def local_conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1, conv_mode="cross_correlation"):
     """A convolution of images (N, C, H, W) with weights of its own at every place.
 
@@ -62,6 +65,7 @@ def local_conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1, conv_m
     return result if bias is None else result + bias
 
 
+@remembered
 def region_restricted_conv(
     inp,
     weight,

@@ -24,6 +24,7 @@ from .margins import (
     soft_margin_loss,
     triplet_margin_with_distance_loss,
 )
+from .recording import remembered
 from .reduce import mean as mean_of
 from .reduce import sum as sum_of
 from .reduction import reduced
@@ -60,23 +61,27 @@ __all__ = [
 # --- regression -------------------------------------------------------------------------------------------------------
 
 
+@remembered
 def l1_loss(pred, label, reduction="mean"):
     """|pred - label|."""
     return reduced("l1_loss", absolute(as_tensor(pred) - label), reduction)
 
 
+@remembered
 def square_loss(pred, label, reduction="mean"):
     """(pred - label) squared."""
     distance = as_tensor(pred) - label
     return reduced("square_loss", distance * distance, reduction)
 
 
+@remembered
 def mse_loss(pred, label, reduction="mean"):
     """PyTorch's name for `square_loss`."""
     distance = as_tensor(pred) - label
     return reduced("mse_loss", distance * distance, reduction)
 
 
+@remembered
 def smooth_l1_loss(pred, label, reduction="mean", beta=1.0):
     """With d = |pred - label|: d * d / (2 * beta) below ``beta``, else d - beta / 2; `l1_loss` for beta 0."""
     if beta < 0:
@@ -88,6 +93,7 @@ def smooth_l1_loss(pred, label, reduction="mean", beta=1.0):
     return reduced("smooth_l1_loss", values, reduction)
 
 
+@remembered
 def huber_loss(pred, label, reduction="mean", delta=1.0):
     """With d = |pred - label|: d * d / 2 up to ``delta``, else delta * (d - delta / 2)."""
     if delta <= 0:
@@ -100,6 +106,7 @@ def huber_loss(pred, label, reduction="mean", delta=1.0):
 # --- two classes ------------------------------------------------------------------------------------------------------
 
 
+@remembered
 def binary_cross_entropy(pred, label, with_logits=True, reduction="mean", *, weight=None, pos_weight=None):
     """The cross entropy of two classes.
 
@@ -128,11 +135,13 @@ def _log_above(x, least=-100.0):
     return where(empty, least, maximum(log(where(empty, 1.0, x)), least))
 
 
+@remembered
 def binary_cross_entropy_with_logits(pred, label, weight=None, reduction="mean", pos_weight=None):
     """PyTorch's name for `binary_cross_entropy` of logits."""
     return binary_cross_entropy(pred, label, True, reduction, weight=weight, pos_weight=pos_weight)
 
 
+@remembered
 def hinge_loss(pred, label, norm="L1", reduction="mean"):
     """The sum over the last axis of max(0, 1 - pred * label), squared for norm ``"L2"``; then the mean over the rows.
 
@@ -154,6 +163,7 @@ def hinge_loss(pred, label, norm="L1", reduction="mean"):
 # --- classes ----------------------------------------------------------------------------------------------------------
 
 
+@remembered
 def cross_entropy(
     pred,
     label,
@@ -201,6 +211,7 @@ def cross_entropy(
     return _negative_log(op, logs, label, smooth, reduction, ignore_index, weight)
 
 
+@remembered
 def nll_loss(pred, label, weight=None, ignore_index=-100, reduction="mean"):
     """-pred[label] of logarithms of probabilities, such as those of `logsoftmax`, with PyTorch's arguments.
 
@@ -288,6 +299,7 @@ def _soft(pred, label, with_logits, smooth, reduction, ignore_index, weight):
 # --- distributions and distances --------------------------------------------------------------------------------------
 
 
+@remembered
 def kl_div(pred, label, reduction="mean", log_target=False):
     """label * (log(label) - pred): the divergence of the distribution ``label`` from exp(pred).
 
@@ -306,6 +318,7 @@ def kl_div(pred, label, reduction="mean", log_target=False):
     return reduced("kl_div", values, reduction)
 
 
+@remembered
 def cosine_similarity(x1, x2, axis=1, eps=1e-8):
     """The inner product along ``axis``, divided by both norms, each at least ``eps``."""
     x1, x2 = as_tensor(x1), as_tensor(x2)
@@ -315,6 +328,7 @@ def cosine_similarity(x1, x2, axis=1, eps=1e-8):
     return sum_of(x1 * x2, axis) / (first * second)
 
 
+@remembered
 def cosine_embedding_loss(x1, x2, label, margin=0.0, reduction="mean"):
     """1 - cosine where the label is 1, max(0, cosine - margin) where it is -1; the vectors lie along the last axis."""
     cosine = cosine_similarity(x1, x2, -1)
@@ -322,12 +336,14 @@ def cosine_embedding_loss(x1, x2, label, margin=0.0, reduction="mean"):
     return reduced("cosine_embedding_loss", values, reduction)
 
 
+@remembered
 def margin_ranking_loss(x1, x2, label, margin=0.0, reduction="mean"):
     """max(0, -label * (x1 - x2) + margin); the label 1 asks for x1 to be larger, -1 for x2."""
     values = maximum(-as_tensor(label) * (as_tensor(x1) - x2) + margin, 0.0)
     return reduced("margin_ranking_loss", values, reduction)
 
 
+@remembered
 def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6, swap=False, reduction="mean"):
     """max(0, |anchor - positive| - |anchor - negative| + margin) with p-norms over the last axis.
 

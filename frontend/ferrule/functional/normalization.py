@@ -14,6 +14,7 @@ from .axes import resolve_axes
 from .elementwise import fma, sqrt
 from .elementwise import pow as power
 from .pooling import avg_pool1d
+from .recording import remembered
 from .shape import broadcast_to, reshape
 
 __all__ = [
@@ -83,39 +84,43 @@ def batch_norm(
         running_mean, running_var, weight, bias: one value a channel, in any shape with that many elements.
         inplace: write the new running statistics into the tensors; else return (y, running_mean, running_var).
     """
-    inp = _checked("batch_norm", inp, 2)
-    _check_parameters(
-        "batch_norm",
-        inp,
-        inp.shape[1:2],
-        running_mean=running_mean,
-        running_var=running_var,
-        weight=weight,
-        bias=bias,
-    )
     if not training:
-        if running_mean is None or running_var is None:
-            raise ShapeError(
-                f"batch_norm: running_mean and running_var are needed when training is False, at {user_location()}"
-            )
         return _inference(inp, running_mean, running_var, weight, bias, eps)
-    axes = [axis for axis in range(inp.ndim) if axis != 1]
-    results = _normalize(inp, weight, bias, axes, [1], eps)
-    y = Tensor._wrap(results[0])
-    if running_mean is None and running_var is None:
+    y, *new = _training(inp, running_mean, running_var, weight, bias, momentum, eps)
+    found = iter(new)
+    new_mean, new_var = (None if old is None else next(found) for old in (running_mean, running_var))
+    if not new:
         return y
-    mean, variance = Tensor._wrap(results[1]), Tensor._wrap(results[2])
-    count = size_of(inp.shape[axis] for axis in axes)
-    # One value has no unbiased variance; its biased one (0) is kept as it is.
-    unbiased = variance * _ratio(count, dims.maximum(count - 1, 1))
-    new_mean = _blend(running_mean, mean, momentum)
-    new_var = _blend(running_var, unbiased, momentum)
     if not inplace:
         return y, new_mean, new_var
-    for running, new in ((running_mean, new_mean), (running_var, new_var)):
+    for running, value in ((running_mean, new_mean), (running_var, new_var)):
         if running is not None:
-            running.set_value(new)
+            running.set_value(value)
     return y
+
+
+def _checked_batch(inp, running_mean, running_var, weight, bias):
+    inp = _checked("batch_norm", inp, 2)
+    parameters = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
+    _check_parameters("batch_norm", inp, inp.shape[1:2], **parameters)
+    return inp
+
+
+@remembered
+def _training(inp, running_mean, running_var, weight, bias, momentum, eps):
+    """[y, and the new value of each running statistic that there is]"""
+    inp = _checked_batch(inp, running_mean, running_var, weight, bias)
+    axes = [axis for axis in range(inp.ndim) if axis != 1]
+    y, mean, variance, _ = map(Tensor._wrap, _normalize(inp, weight, bias, axes, [1], eps))
+    results = [y]
+    if running_mean is not None:
+        results.append(_blend(running_mean, mean, momentum))
+    if running_var is not None:
+        count = size_of(inp.shape[axis] for axis in axes)
+        # One value has no unbiased variance; its biased one (0) is kept as it is.
+        unbiased = variance * _ratio(count, dims.maximum(count - 1, 1))
+        results.append(_blend(running_var, unbiased, momentum))
+    return results
 
 
 def sync_batch_norm(
@@ -161,11 +166,17 @@ def _size_tensor(size):
 
 
 def _blend(running, batch, momentum):
-    """momentum * running + (1 - momentum) * batch, in the shape of ``running``; None stays."""
-    return None if running is None else running * momentum + reshape(batch, running.shape) * (1.0 - momentum)
+    """momentum * running + (1 - momentum) * batch, in the shape of ``running``."""
+    return running * momentum + reshape(batch, running.shape) * (1.0 - momentum)
 
 
+@remembered
 def _inference(inp, mean, variance, weight, bias, eps):
+    inp = _checked_batch(inp, mean, variance, weight, bias)
+    if mean is None or variance is None:
+        raise ShapeError(
+            f"batch_norm: running_mean and running_var are needed when training is False, at {user_location()}"
+        )
     shape = (1, inp.shape[1]) + (1,) * (inp.ndim - 2)
     scale = (
         1.0 / sqrt(reshape(variance, shape) + eps)
@@ -197,6 +208,7 @@ def _over_axes(op, inp, axes, affine, weight, bias, eps):
     return Tensor._wrap(apply("normalize", operands, attrs)[0])
 
 
+@remembered
 def layer_norm(inp, normalized_shape, affine=True, weight=None, bias=None, eps=1e-5):
     """Normalises over the last axes, those of ``normalized_shape``; weight and bias have that shape."""
     inp = as_tensor(inp)
@@ -215,6 +227,7 @@ def _last_axes(op, inp, normalized_shape):
     return list(range(first, len(sizes)))
 
 
+@remembered
 def general_norm(inp, normalized_axis, affine=True, weight=None, bias=None, eps=1e-5):
     """Normalises over any axes; weight and bias have their sizes, in ascending order of the axes."""
     inp = as_tensor(inp)
@@ -222,6 +235,7 @@ def general_norm(inp, normalized_axis, affine=True, weight=None, bias=None, eps=
     return _over_axes("general_norm", inp, axes, affine, weight, bias, eps)
 
 
+@remembered
 def group_norm(inp, num_groups, affine=True, weight=None, bias=None, eps=1e-5):
     """Normalises each group of channels (axis 1) of each sample, over the group's channels and space.
 
@@ -244,6 +258,7 @@ def group_norm(inp, num_groups, affine=True, weight=None, bias=None, eps=1e-5):
     return reshape(y, inp.shape)
 
 
+@remembered
 def instance_norm(inp, affine=True, weight=None, bias=None, eps=1e-5):
     """Normalises each channel (axis 1) of each sample over space; weight and bias have one value a channel."""
     inp = _checked("instance_norm", inp, 3)
@@ -253,6 +268,7 @@ def instance_norm(inp, affine=True, weight=None, bias=None, eps=1e-5):
     return Tensor._wrap(_normalize(inp, weight, bias, range(2, inp.ndim), [1], eps)[0])
 
 
+@remembered
 def rms_norm(inp, normalized_shape, weight=None, eps=None):
     """x / sqrt(mean(x * x) + eps) * weight over the last axes, those of ``normalized_shape``.
 
@@ -273,6 +289,7 @@ def rms_norm(inp, normalized_shape, weight=None, eps=None):
     return y if weight is None else y * reshape(weight, [inp.shape[axis] for axis in axes])
 
 
+@remembered
 def local_response_norm(inp, kernel_size=5, k=2.0, alpha=1e-4, beta=0.75):
     """x / (k + alpha * s) ** beta, with s the sum of x * x over the ``kernel_size`` channels (axis 1) around each.
 

@@ -8,6 +8,7 @@ from ..errors import ShapeError
 from ..location import user_location
 from ..shapes import is_static, show
 from .axes import resolve_axis
+from .recording import remembered
 from .reduce import mean
 from .shape import broadcast_to, expand_dims, squeeze
 from .widening import widen
@@ -29,11 +30,13 @@ def _values(inp, axis, positions):
     return Tensor._wrap(apply("gather", [inp._handle, positions._handle], attrs)[0])
 
 
+@remembered
 def argsort(inp, descending=False, axis=-1):
     """The positions of the elements along ``axis`` in ascending or descending order."""
     return _positions("argsort", as_tensor(inp), axis, descending)
 
 
+@remembered
 def sort(inp, descending=False, axis=-1):
     """The elements along ``axis`` in ascending or descending order, and their positions."""
     inp = as_tensor(inp)
@@ -41,6 +44,7 @@ def sort(inp, descending=False, axis=-1):
     return _values(inp, axis, positions), positions
 
 
+@remembered
 def topk(inp, k, descending=True, kth_only=False, no_sort=False, axis=-1):
     """The ``k`` largest elements along ``axis``, the largest first, and their positions.
 
@@ -63,6 +67,7 @@ def topk(inp, k, descending=True, kth_only=False, no_sort=False, axis=-1):
     return (squeeze(values, axis), squeeze(positions, axis)) if kth_only else (values, positions)
 
 
+@remembered
 def topk_accuracy(logits, target, topk=1):
     """The share of rows of ``logits`` [N, classes] whose ``target`` [N] is among their ``topk`` largest.
 

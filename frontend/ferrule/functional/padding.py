@@ -9,6 +9,7 @@ from ..errors import ShapeError
 from ..location import user_location
 from ..shapes import is_static, show
 from .indexing import take
+from .recording import remembered
 from .shape import broadcast_to, concat
 
 __all__ = ["pad"]
@@ -67,6 +68,7 @@ def _pairs(src, pad_width):
     return pairs + [(0, 0)] * (ndim - len(pairs))
 
 
+@remembered
 def pad(src, pad_width, mode="constant", constant_value=0.0):
     """``src`` with elements around it.
 

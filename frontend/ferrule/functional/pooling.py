@@ -7,6 +7,7 @@ from ..location import user_location
 from ..shapes import is_static, size_of
 from .creation import arange
 from .elementwise import stop_gradient
+from .recording import remembered
 from .shape import broadcast_to, reshape
 from .windows import batched, known_sizes, pad_space, paddings, positive, unbatched
 
@@ -17,11 +18,13 @@ __all__ = [
 _AVERAGE_MODES = {"average_count_exclude_padding": False, "average": True}
 
 
+@remembered
 def max_pool1d(inp, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     """`max_pool2d` over one axis of space."""
     return _max_pool("max_pool1d", 1, inp, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
+@remembered
 def max_pool2d(inp, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     """The largest element of each window; NaN wins. Its gradient goes to the first largest element in scan order.
 
@@ -35,11 +38,13 @@ def max_pool2d(inp, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=F
     return _max_pool("max_pool2d", 2, inp, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
+@remembered
 def max_pool3d(inp, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     """`max_pool2d` over three axes of space."""
     return _max_pool("max_pool3d", 3, inp, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
+@remembered
 def avg_pool1d(
     inp,
     kernel_size,
@@ -58,6 +63,7 @@ def avg_pool1d(
     return _avg_pool("avg_pool1d", 1, inp, window, include, divisor_override)
 
 
+@remembered
 def avg_pool2d(
     inp,
     kernel_size,
@@ -83,6 +89,7 @@ def avg_pool2d(
     return _avg_pool("avg_pool2d", 2, inp, window, include, divisor_override)
 
 
+@remembered
 def avg_pool3d(
     inp,
     kernel_size,
@@ -101,11 +108,13 @@ def avg_pool3d(
     return _avg_pool("avg_pool3d", 3, inp, window, include, divisor_override)
 
 
+@remembered
 def adaptive_max_pool1d(inp, oshp, return_indices=False):
     """`adaptive_max_pool2d` over one axis of space."""
     return _adaptive("adaptive_max_pool1d", "max_pool", 1, inp, oshp, return_indices)
 
 
+@remembered
 def adaptive_max_pool2d(inp, oshp, return_indices=False):
     """The largest element of each of ``oshp`` windows; output i of n reads [floor(i * s / n), ceil((i + 1) * s / n)).
 
@@ -116,21 +125,25 @@ def adaptive_max_pool2d(inp, oshp, return_indices=False):
     return _adaptive("adaptive_max_pool2d", "max_pool", 2, inp, oshp, return_indices)
 
 
+@remembered
 def adaptive_max_pool3d(inp, oshp, return_indices=False):
     """`adaptive_max_pool2d` over three axes of space."""
     return _adaptive("adaptive_max_pool3d", "max_pool", 3, inp, oshp, return_indices)
 
 
+@remembered
 def adaptive_avg_pool1d(inp, oshp):
     """`adaptive_avg_pool2d` over one axis of space."""
     return _adaptive("adaptive_avg_pool1d", "avg_pool", 1, inp, oshp)
 
 
+@remembered
 def adaptive_avg_pool2d(inp, oshp):
     """The mean of each of ``oshp`` windows, which are those of `adaptive_max_pool2d`."""
     return _adaptive("adaptive_avg_pool2d", "avg_pool", 2, inp, oshp)
 
 
+@remembered
 def adaptive_avg_pool3d(inp, oshp):
     """`adaptive_avg_pool2d` over three axes of space."""
     return _adaptive("adaptive_avg_pool3d", "avg_pool", 3, inp, oshp)

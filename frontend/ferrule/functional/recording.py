@@ -1,8 +1,8 @@
-"""How the elementwise functions record: one op, or several computed in float32 where the operands have 16 bits."""
+"""How functions record: one op, several computed in float32 where the operands have 16 bits, or those of a call before."""
 
 import functools
 
-from .. import dtypes
+from .. import _compiler, dtypes
 from .._stream import apply
 from .._tensor import Tensor, as_handle, as_tensor
 
@@ -43,5 +43,23 @@ def rounded_once(function):
 
         result = function(*map(widen, args), **{name: widen(value) for name, value in kwargs.items()})
         return result.astype(narrow) if result.dtype == "float32" else result
+
+    return wrapper
+
+
+def remembered(function):
+    """Makes calls in dynamic mode cost what their ops cost: one like an earlier call records the same ops without running
+    ``function``, whatever it is composed of.
+
+    What it records must follow from its arguments: from the dtypes and shapes of the Tensors and which of them are the
+    same, from the types and values of the others. It returns new Tensors, no views of its arguments, and neither writes
+    into Tensors nor draws random numbers nor looks at values. Calls with arguments that are neither Tensors nor numbers,
+    strings, None, or tuples and lists of these, run as they always did; so do all calls while a trace records.
+    """
+    call = _compiler.remember_calls(function, Tensor)
+
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        return call(args, kwargs)
 
     return wrapper

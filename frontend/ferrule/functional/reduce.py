@@ -12,7 +12,7 @@ from .axes import resolve_axes
 from .elementwise import abs as absolute
 from .elementwise import as_bool, equal, exp, isfinite, isnan, log, maximum, not_equal, sqrt, stop_gradient, where
 from .elementwise import pow as power
-from .recording import as_wrapped_float, rounded_once
+from .recording import as_wrapped_float, remembered, rounded_once
 from .shape import reshape, transpose
 
 __all__ = [
@@ -94,27 +94,32 @@ def min(inp, axis=None, keepdims=False):  # noqa: A001
 amax, amin = max, min
 
 
+@remembered
 def ptp(inp, axis=None, keepdims=False):
     """max - min."""
     return max(inp, axis, keepdims) - min(inp, axis, keepdims)
 
 
+@remembered
 def any(inp, axis=None, keepdims=False):  # noqa: A001
     """Whether an element is true (not 0). Empty: false."""
     return not_equal(count_nonzero(inp, axis, keepdims), 0)
 
 
+@remembered
 def all(inp, axis=None, keepdims=False):  # noqa: A001
     """Whether every element is true (not 0). Empty: true."""
     inp = as_tensor(inp)
     return equal(count_nonzero(~as_bool(inp), axis, keepdims), 0)
 
 
+@remembered
 def count_nonzero(inp, axis=None, keepdims=False):
     """How many elements are not 0, as int32."""
     return sum(as_bool(as_tensor(inp)), axis, keepdims)
 
 
+@remembered
 @rounded_once
 def mean(inp, axis=None, keepdims=False):
     """sum / n; integers give float32. Empty: NaN."""
@@ -122,18 +127,21 @@ def mean(inp, axis=None, keepdims=False):
     return sum(inp, axis, keepdims) / _count("mean", inp, axis)
 
 
+@remembered
 def nansum(inp, axis=None, keepdims=False):
     """The sum of the elements that are not NaN."""
     inp = as_tensor(inp)
     return sum(where(isnan(inp), 0, inp), axis, keepdims)
 
 
+@remembered
 def nanprod(inp, axis=None, keepdims=False):
     """The product of the elements that are not NaN."""
     inp = as_tensor(inp)
     return prod(where(isnan(inp), 1, inp), axis, keepdims)
 
 
+@remembered
 @rounded_once
 def nanmean(inp, axis=None, keepdims=False):
     """The mean of the elements that are not NaN; NaN if there is none."""
@@ -141,11 +149,13 @@ def nanmean(inp, axis=None, keepdims=False):
     return nansum(inp, axis, keepdims) / sum(~isnan(inp), axis, keepdims)
 
 
+@remembered
 def nanmax(inp, axis=None, keepdims=False):
     """The largest element that is not NaN; NaN if there is none."""
     return _skipping_nan(max, -_INFINITY, inp, axis, keepdims)
 
 
+@remembered
 def nanmin(inp, axis=None, keepdims=False):
     """The smallest element that is not NaN; NaN if there is none."""
     return _skipping_nan(min, _INFINITY, inp, axis, keepdims)
@@ -160,6 +170,7 @@ def _skipping_nan(extremum, neutral, inp, axis, keepdims):
     return where(all(missing, axis, keepdims), float("nan"), result)
 
 
+@remembered
 @rounded_once
 def var(inp, axis=None, keepdims=False):
     """The mean squared distance from the mean (divided by n), from moments in float64. Empty: NaN."""
@@ -171,6 +182,7 @@ def var(inp, axis=None, keepdims=False):
     return reshape(variance, [1 if i in axes else size for i, size in enumerate(inp.shape)]) if keepdims else variance
 
 
+@remembered
 @rounded_once
 def std(inp, axis=None, keepdims=False):
     """The square root of `var`; its gradient is 0 where it is 0."""
@@ -183,6 +195,7 @@ def _sqrt_flat_at_zero(x):
     return where(zero, x, sqrt(where(zero, 1, x)))
 
 
+@remembered
 @rounded_once
 def norm(inp, ord=None, axis=None, keepdims=False):  # noqa: A002
     """The p-norm over ``axis``: 2 by default; inf and -inf are the largest and smallest |x|, 0 counts what is not 0.
@@ -211,6 +224,7 @@ def norm(inp, ord=None, axis=None, keepdims=False):  # noqa: A002
     return where(nothing, 0, power(where(nothing, 1, total), 1.0 / order))
 
 
+@remembered
 @rounded_once
 def normalize(inp, ord=None, axis=None, eps=1e-12):  # noqa: A002
     """The tensor divided by its norm over ``axis``, or by ``eps`` where the norm is smaller."""
@@ -218,6 +232,7 @@ def normalize(inp, ord=None, axis=None, eps=1e-12):  # noqa: A002
     return inp / maximum(norm(inp, ord, axis, keepdims=axis is not None), eps)
 
 
+@remembered
 @rounded_once
 def logsumexp(inp, axis=None, keepdims=False):
     """log(sum(exp(x))) without overflow; -inf where every element is."""

@@ -16,6 +16,7 @@ from .elementwise import clip, equal, floor, greater_equal, less, logical_and, m
 from .elementwise import round as nearest_integer
 from .indexing import gather_nd, take
 from .pooling import avg_pool2d
+from .recording import remembered
 from .shape import broadcast_to, concat, expand_dims, repeat_along, reshape, stack, transpose
 from .windows import pad_space
 
@@ -37,6 +38,7 @@ _RANKS = {"linear": (1,), "bilinear": (2,), "trilinear": (3,), "bicubic": (2,), 
 # --- interpolation ----------------------------------------------------------------------------------------------------
 
 
+@remembered
 def interpolate(inp, size=None, scale_factor=None, mode="bilinear", align_corners=None):
     """Sequences (N, C, L), images (N, C, H, W) or volumes at another size.
 
@@ -181,6 +183,7 @@ def _sample_numbers(count, shape):
     return broadcast_to(reshape(arange(count, dtype="int32"), (count,) + (1,) * (len(shape) - 1)), shape)
 
 
+@remembered
 def remap(inp, map_xy, border_mode="replicate", scalar=0.0, interp_mode="linear"):
     """Images (N, C, H, W) at the points that ``map_xy`` names.
 
@@ -206,6 +209,7 @@ def remap(inp, map_xy, border_mode="replicate", scalar=0.0, interp_mode="linear"
 _PADDINGS = {"zeros": ("constant", "constant"), "border": ("replicate",) * 2, "reflection": ("reflect", "reflect_101")}
 
 
+@remembered
 def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=False):  # noqa: A002  (PyTorch's name)
     """Images (N, C, H, W) at the points that ``grid`` names, as in PyTorch.
 
@@ -242,6 +246,7 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
     return transpose(sampled(transpose(inp, (0, 2, 3, 1)), samples, x, y, border, 0.0, interp), (0, 3, 1, 2))
 
 
+@remembered
 def affine_grid(theta, size, align_corners=False):
     """The grid (N, H, W, 2) for `grid_sample` that an affine map gives; ``theta`` is (N, 2, 3), ``size`` (N, C, H, W)."""
     theta = as_tensor(theta)
@@ -262,6 +267,7 @@ def affine_grid(theta, size, align_corners=False):
     return reshape(matmul(points, transpose(theta, (0, 2, 1))), (size[0], size[2], size[3], 2))
 
 
+@remembered
 def warp_perspective(
     inp,
     mat,
@@ -284,6 +290,7 @@ def warp_perspective(
     return _warped("warp_perspective", inp, mat, out_shape, mat_idx, border_mode, border_val, format, interp_mode, 3)
 
 
+@remembered
 def warp_affine(
     inp,
     mat,
@@ -343,6 +350,7 @@ def _images_and_regions(op, inp, rois, mode):
     return inp, rois
 
 
+@remembered
 def roi_align(inp, rois, output_shape, mode="average", spatial_scale=1.0, sample_points=2, aligned=True):
     """The mean or largest of some points in each cell of a grid over each region.
 
@@ -390,6 +398,7 @@ def roi_align(inp, rois, output_shape, mode="average", spatial_scale=1.0, sample
 # --- pooled regions, neighbourhoods -----------------------------------------------------------------------------------
 
 
+@remembered
 def roi_pooling(inp, rois, output_shape, mode="max", scale=1.0):
     """The largest or the mean of the pixels in each cell of a grid over each region, whose corners are rounded first.
 
@@ -430,6 +439,7 @@ def roi_pooling(inp, rois, output_shape, mode="max", scale=1.0):
     return tall / maximum(count, 1.0).astype(inp.dtype)
 
 
+@remembered
 def correlation(
     data1, data2, kernel_size=1, max_displacement=1, stride1=1, stride2=1, pad_size=0, is_multiply=True
 ):

@@ -12,6 +12,7 @@ from ..errors import ShapeError
 from ..location import user_location
 from ..shapes import is_one, is_static, same_shape, show, size_of
 from .axes import resolve_axes, resolve_axis, resolve_shape
+from .recording import remembered
 
 
 def reshape(inp, target_shape):
@@ -113,6 +114,7 @@ def concat(inps, axis=0, device=None):
     return Tensor._wrap(apply("concat", handles, {"axis": axis})[0])
 
 
+@remembered
 def stack(inps, axis=0, device=None):
     """The tensors joined along a new axis."""
     del device
@@ -135,7 +137,7 @@ def split(inp, nsplits_or_sections, axis=0):
         cuts = list(range(0, size + 1, step))
     else:
         cuts = [0, *nsplits_or_sections, size]
-        if any(not 0 <= a <= b <= size for a, b in zip(cuts, cuts[1:])):
+        if any([not 0 <= a <= b <= size for a, b in zip(cuts, cuts[1:])]):
             raise ShapeError(
                 f"split: the positions {tuple(nsplits_or_sections)} must ascend within 0 to {size} at {user_location()}"
             )
@@ -143,6 +145,7 @@ def split(inp, nsplits_or_sections, axis=0):
     return [inp[lead + (slice(a, b),)] for a, b in zip(cuts, cuts[1:])]
 
 
+@remembered
 def repeat(inp, repeats, axis=None):
     """Each element repeated along ``axis``; without one the tensor is flattened first.
 
@@ -183,6 +186,7 @@ def _repeat_each(inp, repeats, axis):
     return take(inp, np.repeat(np.arange(size, dtype=np.int32), repeats), axis)
 
 
+@remembered
 def tile(inp, reps):
     """The whole tensor repeated ``reps[i]`` times along axis i, aligned at the last axis."""
     inp = as_tensor(inp)
@@ -194,6 +198,7 @@ def tile(inp, reps):
     return reshape(broadcast_to(reshape(inp, apart), wide), [rep * size for rep, size in zip(reps, shape)])
 
 
+@remembered
 def roll(inp, shift, axis=None):
     """Elements moved along ``axis`` by ``shift``, those that leave coming in at the other end."""
     inp = as_tensor(inp)

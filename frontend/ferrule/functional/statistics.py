@@ -12,7 +12,7 @@ from .creation import zeros
 from .elementwise import isnan, logical_and, where
 from .indexing import index_add, take
 from .ordering import sort
-from .recording import as_wrapped_float, rounded_once
+from .recording import as_wrapped_float, remembered, rounded_once
 from .reduce import max as largest
 from .shape import reshape, stack, transpose
 
@@ -37,6 +37,7 @@ def _kept(inp, axes, keepdims, result):
     return reshape(result, [1 if i in axes else size for i, size in enumerate(inp.shape)]) if keepdims else result
 
 
+@remembered
 @rounded_once
 def median(inp, axis=None, keepdims=False):
     """The middle element over ``axis`` (all unless given), of an even number the mean of the middle two.
@@ -58,6 +59,7 @@ def _element(ordered, place):
     return ordered[..., place] if is_static(place) else take(ordered, as_tensor(np.int32(0)) + place, -1)
 
 
+@remembered
 @rounded_once
 def quantile(inp, q, axis=None, keepdims=False, interpolation="linear"):
     """The value below which the share ``q`` of the elements over ``axis`` lies, at position q * (count - 1) of them.
@@ -108,6 +110,7 @@ def _at(ordered, position, count, interpolation):
     return where(isnan(last), last, value)
 
 
+@remembered
 def percentile(inp, q, axis=None, keepdims=False, interpolation="linear"):
     """`quantile` at ``q`` of 100."""
     return quantile(inp, np.asarray(q, "float64") / 100.0, axis, keepdims, interpolation)
@@ -135,6 +138,11 @@ def bincount(inp, weights=None, minlength=0, *, length=None):
         length = max(int(minlength), 0 if empty else int(largest(inp).item()) + 1)
     elif length < minlength:
         raise ShapeError(f"bincount: length {length} below minlength {minlength} at {user_location()}")
+    return _bincount(inp, weights, length)
+
+
+@remembered
+def _bincount(inp, weights, length):
     counted = logical_and(inp >= 0, inp < length)
     # What is not counted goes to one more place at the end.
     place = where(counted, inp, length)

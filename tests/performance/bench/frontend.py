@@ -16,6 +16,8 @@ import ferrule.optimizer as optim
 from ferrule import program_cache
 from ferrule.autodiff import GradManager
 
+from .function_calls import array, function_calls
+
 ROWS = []
 
 
@@ -33,10 +35,6 @@ def seconds(function):
 
 def median(function, count):
     return statistics.median(seconds(function) for _ in range(count))
-
-
-def array(*shape):
-    return np.random.default_rng(shape).uniform(-1, 1, shape).astype(np.float32)
 
 
 # --- one op -------------------------------------------------------------------------------------------------------
@@ -106,15 +104,26 @@ def bench_one_op():
         report(f"{name}: record an op ({count} a call)", 1e6 * call / count, "us", "<= 5")
 
 
+def bench_functions():
+    """What one call of each function of `functional` costs to record. Those over the goal are named."""
+    taken = {name: recording(call, 60) for name, call in function_calls().items()}
+    by_op = {name: call / count for name, (call, count) in taken.items() if count}
+    report("functions: median of recording a call", 1e6 * statistics.median(call for call, _ in taken.values()), "us", "")
+    report("functions: median of recording an op", 1e6 * statistics.median(by_op.values()), "us", "<= 5")
+    report(f"functions: over 5 us an op, of {len(by_op)}", sum(op > 5e-6 for op in by_op.values()), "", "0")
+    for name, op in sorted(by_op.items(), key=lambda item: -item[1]):
+        if op > 5e-6:
+            report(f"{name}: record an op ({taken[name][1]} a call)", 1e6 * op, "us", "<= 5")
+
+
 def read(result):
     """Looks at a tensor, or at several."""
     for tensor in result if isinstance(result, (tuple, list)) else (result,):
         tensor.numpy()
 
 
-def recording(op):
-    """(seconds to record a call without running it, how many ops that records)."""
-    count = 500
+def recording(op, count=500):
+    """(seconds to record a call without running it, the mean of ``count``; how many ops that records)."""
     fer._compiler.flush()
     op()
     ops = fer._compiler.pending_count()
@@ -286,6 +295,7 @@ def main(arguments):
         raise SystemExit(f"bench frontend takes no arguments, not {' '.join(arguments)}")
     program_cache.configure(folder=None)
     bench_one_op()
+    bench_functions()
     bench_traced_call()
     bench_compile()
     print("\n| what | measured | goal |\n|---|---|---|")
