@@ -27,7 +27,7 @@ from .indexing import *  # noqa: F403
 from .local_convolution import channel_shuffle, local_conv2d, region_restricted_conv
 from .loss import *  # noqa: F403
 from .normalization import *  # noqa: F403
-from .ordering import argsort, searchsorted, sort, topk, topk_accuracy
+from .ordering import argsort, bucketize, digitize, searchsorted, sort, topk, topk_accuracy
 from .padding import pad
 from .pooling import *  # noqa: F403
 from .power_pooling import *  # noqa: F403

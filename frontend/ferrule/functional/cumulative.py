@@ -1,21 +1,20 @@
 """Running sums, products and extremes along an axis. Each runs serially from the start of it, one rounding a step.
 
-They compute in float32, float64, int32 and int64; smaller types are widened for the run, and its result is rounded back
-once. All have gradients; that of `cumprod` is exact where factors are zero.
+They compute in float32, float64, int32 and int64; other types become one of these for the run, and its result is rounded
+back once. All have gradients; that of `cumprod` is exact where factors are zero.
 """
 
 from .._stream import apply
 from .._tensor import Tensor, as_tensor
 from .axes import resolve_axis
 from .shape import flatten
-from .widening import narrow, widen
+from .widening import narrow, ordered, unordered, widen
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum"]
 
 
 def _run(op, inp, axis, **flags):
-    axis = resolve_axis(op, axis, inp.ndim)
-    return Tensor._wrap(apply(op, [widen(op, inp)._handle], {"axis": axis, **flags})[0])
+    return Tensor._wrap(apply(op, [inp._handle], {"axis": axis, **flags})[0])
 
 
 def _total(op, inp, axis, dtype, reverse, exclusive):
@@ -24,7 +23,15 @@ def _total(op, inp, axis, dtype, reverse, exclusive):
         inp = inp.astype(dtype or "int32")
     if axis is None:
         inp, axis = flatten(inp), 0
-    return narrow(_run(op, inp, axis, reverse=bool(reverse), exclusive=bool(exclusive)), inp.dtype)
+    axis = resolve_axis(op, axis, inp.ndim)
+    return narrow(_run(op, widen(inp), axis, reverse=bool(reverse), exclusive=bool(exclusive)), inp.dtype)
+
+
+def _extreme(op, inp, axis):
+    """The running extreme and its position; the op of the position is called cumarg..."""
+    inp = as_tensor(inp)
+    axis, keys = resolve_axis(op, axis, inp.ndim), ordered(inp)
+    return unordered(_run(op, keys, axis), inp.dtype), _run(op.replace("cum", "cumarg"), keys, axis)
 
 
 def cumsum(inp, axis=None, dtype=None, *, reverse=False, exclusive=False):
@@ -49,11 +56,9 @@ def cummax(inp, axis):
 
     NaN wins from where it stands on. The gradient goes to the first of equal elements.
     """
-    inp = as_tensor(inp)
-    return narrow(_run("cummax", inp, axis), inp.dtype), _run("cumargmax", inp, axis)
+    return _extreme("cummax", inp, axis)
 
 
 def cummin(inp, axis):
     """The smallest element up to each one along ``axis`` and its position; as `cummax`."""
-    inp = as_tensor(inp)
-    return narrow(_run("cummin", inp, axis), inp.dtype), _run("cumargmin", inp, axis)
+    return _extreme("cummin", inp, axis)

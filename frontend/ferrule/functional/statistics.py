@@ -124,6 +124,7 @@ def bincount(inp, weights=None, minlength=0, *, length=None):
             elements have no values.
     """
     inp = as_tensor(inp)
+    inp = inp.astype("int32") if inp.dtype == "bool" else inp
     if not dtypes.is_integer(inp.dtype):
         raise DtypeError(f"bincount: {inp.dtype} at {user_location()}; integers are needed")
     weights = None if weights is None else as_tensor(weights)
