@@ -7,10 +7,12 @@ back once. All have gradients; that of `cumprod` is exact where factors are zero
 from .._stream import apply
 from .._tensor import Tensor, as_tensor
 from .axes import resolve_axis
-from .shape import flatten
+from .elementwise import exp, isfinite, isnan, log, logical_and, stop_gradient, where
+from .recording import as_wrapped_float, rounded_once
+from .shape import concat, flatten
 from .widening import narrow, ordered, unordered, widen
 
-__all__ = ["cummax", "cummin", "cumprod", "cumsum"]
+__all__ = ["cummax", "cummin", "cumprod", "cumsum", "logcumsumexp", "nancumprod", "nancumsum"]
 
 
 def _run(op, inp, axis, **flags):
@@ -62,3 +64,38 @@ def cummax(inp, axis):
 def cummin(inp, axis):
     """The smallest element up to each one along ``axis`` and its position; as `cummax`."""
     return _extreme("cummin", inp, axis)
+
+
+def nancumsum(inp, axis=None):
+    """`cumsum` with NaN as 0."""
+    inp = as_tensor(inp)
+    return cumsum(where(isnan(inp), 0, inp), axis)
+
+
+def nancumprod(inp, axis=None):
+    """`cumprod` with NaN as 1."""
+    inp = as_tensor(inp)
+    return cumprod(where(isnan(inp), 1, inp), axis)
+
+
+@rounded_once
+def logcumsumexp(inp, axis):
+    """log of the running sum of exp(x) along ``axis``, without overflow.
+
+    The running maximum is taken out of each sum, which takes in one element a step:
+    y[i] = exp(max[i - 1] - max[i]) y[i - 1] + exp(x[i] - max[i]), log(y) + max.
+    """
+    inp = as_wrapped_float(inp)
+    axis = resolve_axis("logcumsumexp", axis, inp.ndim)
+    top = stop_gradient(cummax(inp, axis)[0])
+    known = isfinite(top)
+    lead = (slice(None),) * axis
+    top_before, known_before = (
+        concat([x[lead + (slice(0, 1),)], x[lead + (slice(None, -1),)]], axis) for x in (top, known)
+    )
+    # Where the maximum is infinite it is the result, and 0 stands in for it in the sums.
+    both = logical_and(known, known_before)
+    factors = where(both, exp(where(both, top_before - top, 0.0)), 0.0)
+    terms = exp(where(known, inp - top, 0.0))
+    total = Tensor._wrap(apply("linear_recurrence", [factors._handle, terms._handle], {"axis": axis})[0])
+    return where(known, log(where(known, total, 1.0)) + top, top)
