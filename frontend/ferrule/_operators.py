@@ -4,7 +4,7 @@ Python numbers go to the recorder as they are; it gives them the tensor's dtype.
 """
 
 from . import dtypes
-from ._stream import apply
+from ._stream import apply, compare
 from .errors import DtypeError
 from .location import user_location
 
@@ -60,6 +60,9 @@ def define(tensor_class, as_handle):
             return power
         return lambda self, other: record(op, self, other)
 
+    def comparison(op):
+        return lambda self, other: tensor_class._wrap(compare(op, [as_handle(self), as_handle(other)])[0])
+
     def reflected(op):
         return lambda self, other: record(op, other, self)
 
@@ -74,7 +77,7 @@ def define(tensor_class, as_handle):
         setattr(tensor_class, f"__r{method}__", reflected(op))
         setattr(tensor_class, f"__i{method}__", in_place(op))
     for method, op in _COMPARISON.items():
-        setattr(tensor_class, f"__{method}__", plain(op))
+        setattr(tensor_class, f"__{method}__", comparison(op))
     for name in _BITWISE:
         setattr(tensor_class, f"__{name}__", bitwise(name))
         setattr(tensor_class, f"__r{name}__", bitwise(name))

@@ -1,7 +1,7 @@
 """The one door to the op stream: every op of the package is recorded by `apply`."""
 
 from . import _compiler, _recording, program_cache  # noqa: F401  (sets where programs are kept)
-from .errors import CLASSES
+from .errors import CLASSES, DtypeError
 from .location import module_path, user_location
 
 _compiler.set_error_classes(CLASSES)
@@ -27,3 +27,15 @@ def record_gradient(cost, cotangents, wrt, names=()):
     return _compiler.gradient(
         cost, list(cotangents), list(wrt), location=user_location(), module_path=module_path(), names=list(names)
     )
+
+
+def compare(op, handles):
+    """`apply` of an op on the order of elements. Two bools are compared as int32, as no kernel orders them."""
+    try:
+        return apply(op, handles)
+    except DtypeError:
+        dtypes = [getattr(handle, "dtype", type(handle).__name__) for handle in handles]
+        if dtypes.count("bool") != len(dtypes):
+            raise
+    wide = [int(h) if isinstance(h, bool) else apply("cast", [h], {"dtype": "int32"})[0] for h in handles]
+    return apply(op, wide)

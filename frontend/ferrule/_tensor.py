@@ -8,7 +8,7 @@ and so does every view of it (`_views`).
 
 import numpy as np
 
-from . import _compiler, _methods, _operators, _recording, dtypes
+from . import _compiler, _methods, _numpy, _operators, _recording, dtypes
 from ._stream import apply
 from .errors import DtypeError, ShapeError, TraceError, UnsupportedError
 from .location import user_location
@@ -29,7 +29,8 @@ class Tensor:
     """
 
     __slots__ = ("_value", "_variable", "_view", "_grad", "_name", "_gradient_slot", "__weakref__")
-    __array_ufunc__ = None  # so that ndarray + Tensor asks Tensor.__radd__
+    __array_ufunc__ = _numpy.array_ufunc
+    __array_function__ = _numpy.array_function
 
     def __init__(
         self, data, dtype=None, device=None, is_const=False, no_cache=False, name=None, format="default"  # noqa: A002

@@ -20,6 +20,10 @@ dynamic mode, artifacts for each CPU level, numbers of threads and constant fold
 accepted with float64 or int64. `rule`: the gradient is compared with central differences, its own gradient too, and
 forward with reverse mode. `zero`: it is zero wherever it exists, or by request. `none`: refused at the user's line.
 
+The functions of `ferrule.functional` take every element type where that has a meaning: those that sort, search, run along
+an axis or add at indices compute other types in one of those below that keeps every value apart (uint64 in int64, in
+whose order or modulo 2^64), products of integers are exact sums, and bools compare as 0 and 1.
+
 | operation | element types | gradient | cases |
 |---|---|---|---|
 """

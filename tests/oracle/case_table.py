@@ -7,7 +7,7 @@ compares Ferrule's with them. Neither package is imported here.
 import numpy as np
 
 # The modules that hold a table, and NAME.npz with what torch computes.
-TABLES = {"function_cases": "functions", "loss_cases": "losses", "layer_cases": "layers"}
+TABLES = {"function_cases": "functions", "loss_cases": "losses", "layer_cases": "layers", "array_cases": "arrays"}
 
 
 def case_table():

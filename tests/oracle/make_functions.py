@@ -31,7 +31,7 @@ def compute(name, arrays, function, random):
     yield f"{name}/value", value.detach().numpy()
     yield f"{name}/cotangent", cotangent
     for key, gradient in zip(smooth, gradients):
-        yield f"{name}/gradient/{key}", gradient.numpy()
+        yield f"{name}/gradient/{key}", gradient.numpy(force=True)
 
 
 def main(tables):

@@ -10,11 +10,41 @@ from .activation import logsoftmax as log_softmax
 from .aliases import *  # noqa: F403
 from .arrangement import *  # noqa: F403
 from .attention import *  # noqa: F403
+from .calculus import *  # noqa: F403
 from .colors import cvt_color
 from .contraction import *  # noqa: F403
 from .control_flow import cond, scan, while_loop
 from .convolution import *  # noqa: F403
-from .creation import arange, eye, full, full_like, linspace, ones, ones_like, zeros, zeros_like
+from .counts import *  # noqa: F403
+from .creation import (
+    arange,
+    bartlett,
+    bartlett_window,
+    blackman,
+    blackman_window,
+    empty,
+    empty_like,
+    eye,
+    full,
+    full_like,
+    geomspace,
+    hamming,
+    hamming_window,
+    hann_window,
+    hanning,
+    identity,
+    kaiser,
+    kaiser_window,
+    linspace,
+    logspace,
+    ones,
+    ones_like,
+    tri,
+    tril_indices,
+    triu_indices,
+    zeros,
+    zeros_like,
+)
 from .cumulative import *  # noqa: F403
 from .deformable import deformable_conv2d
 from .detection import deformable_psroi_pooling, nms
@@ -24,11 +54,13 @@ from .embedding import *  # noqa: F403
 from .einsum import *  # noqa: F403
 from .elementwise import *  # noqa: F403
 from .indexing import *  # noqa: F403
+from .linear_algebra import *  # noqa: F403
 from .local_convolution import channel_shuffle, local_conv2d, region_restricted_conv
 from .loss import *  # noqa: F403
 from .normalization import *  # noqa: F403
-from .ordering import argsort, searchsorted, sort, topk, topk_accuracy
+from .ordering import argsort, bucketize, digitize, searchsorted, sort, topk, topk_accuracy
 from .padding import pad
+from .parts import *  # noqa: F403
 from .pooling import *  # noqa: F403
 from .power_pooling import *  # noqa: F403
 from .reduce import *  # noqa: F403

@@ -5,28 +5,34 @@ Arguments are Ferrule's: ``axis`` for PyTorch's ``dim``. Each is recorded as ops
 
 import math
 
+from .. import dtypes
 from .._tensor import as_tensor
 from ..errors import ShapeError
 from ..location import user_location
 from ..shapes import show
 from .arrangement import diagonal
 from .axes import resolve_axis
-from .elementary import log
+from .elementary import exp2, log, log1p, sin
 from .elementwise import abs as absolute
 from .elementwise import (
     bitwise_not,
     clip,
+    copysign,
     equal,
+    floor_div,
     isnan,
     logical_and,
     logical_not,
     logical_or,
     maximum,
     minimum,
+    mod,
     round,
+    sign,
     where,
 )
-from .recording import remembered, rounded_once
+from .elementwise import pow as power
+from .recording import as_wrapped_float, remembered, rounded_once
 from .reduce import all as all_of
 from .shape import concat, flatten, repeat
 from .views import broadcast_to
@@ -36,16 +42,26 @@ __all__ = [
     "addcmul",
     "allclose",
     "cat",
+    "clamp_max",
+    "clamp_min",
     "concatenate",
     "deg2rad",
     "degrees",
     "diff",
+    "divmod",
     "expand",
+    "fabs",
+    "float_power",
     "fmax",
     "fmin",
     "frac",
+    "heaviside",
     "invert",
     "isclose",
+    "isneginf",
+    "isposinf",
+    "ldexp",
+    "logaddexp2",
     "logit",
     "masked_fill",
     "positive",
@@ -54,6 +70,10 @@ __all__ = [
     "ravel",
     "repeat_interleave",
     "rint",
+    "rsub",
+    "sgn",
+    "signbit",
+    "sinc",
     "trace",
     "xlogy",
 ]
@@ -62,6 +82,7 @@ cat = concatenate = concat
 repeat_interleave = repeat
 rint = round
 invert = bitwise_not
+sgn = sign
 
 
 def positive(x):
@@ -199,3 +220,80 @@ def xlogy(x, y):
     # Only what would be 0 * inf is replaced: elsewhere the gradient for x is log(y), also at x = 0.
     infinite = logical_and(nothing, logical_not(logical_and(y > 0, y < math.inf)))
     return where(infinite, 0.0, x * log(where(infinite, 1.0, y)))
+
+
+def heaviside(x, values):
+    """0 below 0, ``values`` at 0, 1 above; NaN stays."""
+    x = as_tensor(x)
+    step = where(x > 0, 1, where(x < 0, 0, values))
+    return where(isnan(x), x, step.astype(x.dtype)) if dtypes.is_float(x.dtype) else step.astype(x.dtype)
+
+
+@rounded_once
+def sinc(x):
+    """sin(pi x) / (pi x); 1 at 0."""
+    x = as_wrapped_float(x)
+    zero = equal(x, 0)
+    angle = where(zero, 1.0, x) * math.pi
+    return where(zero, 1.0, sin(angle) / angle)
+
+
+def signbit(x):
+    """Whether the sign is minus, also of -0."""
+    x = as_tensor(x)
+    return copysign(1.0, x) < 0 if dtypes.is_float(x.dtype) else x < 0
+
+
+def isposinf(x):
+    """Where x is +inf."""
+    return equal(as_tensor(x), math.inf)
+
+
+def isneginf(x):
+    """Where x is -inf."""
+    return equal(as_tensor(x), -math.inf)
+
+
+def float_power(x, y):
+    """x to the power y, computed in float64."""
+    return power(as_tensor(x).astype("float64"), as_tensor(y).astype("float64"))
+
+
+@rounded_once
+def logaddexp2(x, y):
+    """log2(2^x + 2^y) without overflow."""
+    x, y = as_wrapped_float(x), as_wrapped_float(y)
+    # Equal operands, also infinite ones, have the distance 0.
+    same = equal(x, y)
+    distance = where(same, 0.0, x) - where(same, 0.0, y)
+    return maximum(x, y) + log1p(exp2(-absolute(distance))) / math.log(2.0)
+
+
+def ldexp(x, exponent):
+    """x * 2^exponent."""
+    return as_wrapped_float(x) * exp2(as_wrapped_float(exponent))
+
+
+def fabs(x):
+    """|x| as a float."""
+    return absolute(as_wrapped_float(x))
+
+
+def divmod(x, y):  # noqa: A001  (NumPy's name)
+    """(x // y, x % y)."""
+    return floor_div(x, y), mod(x, y)
+
+
+def rsub(x, y, alpha=1):
+    """y - alpha * x."""
+    return as_tensor(y) - as_tensor(x) * alpha
+
+
+def clamp_min(x, least):
+    """The larger of x and ``least``."""
+    return maximum(x, least)
+
+
+def clamp_max(x, most):
+    """The smaller of x and ``most``."""
+    return minimum(x, most)

@@ -92,3 +92,75 @@ def eye(N, M=None, *, dtype="float32", device=None):  # noqa: N803  (MegEngine's
     del device
     _sizes([N, N if M is None else M])
     return Tensor(np.eye(N, M, dtype=dtypes.to_numpy(dtypes.canonical(dtype))))
+
+
+# Memory is planned by the compiler, so nothing is left unset: an empty tensor is one of zeros.
+empty, empty_like = zeros, zeros_like
+
+
+def _from_numpy(array, dtype):
+    return Tensor(array.astype(dtypes.to_numpy(dtypes.canonical(dtype))))
+
+
+def identity(n, *, dtype="float32"):
+    """`eye` with as many columns as rows."""
+    return eye(n, dtype=dtype)
+
+
+def logspace(start, stop, num=50, base=10.0, *, dtype="float32"):
+    """``num`` values from base^start to base^stop, both included, in even ratios."""
+    return _from_numpy(np.logspace(start, stop, num, base=base), dtype)
+
+
+def geomspace(start, stop, num=50, *, dtype="float32"):
+    """``num`` values from start to stop, both included, in even ratios."""
+    return _from_numpy(np.geomspace(start, stop, num), dtype)
+
+
+def tri(N, M=None, k=0, *, dtype="float32"):  # noqa: N803  (NumPy's names)
+    """A matrix with ones on and below diagonal ``k``."""
+    return _from_numpy(np.tri(N, M, k), dtype)
+
+
+def tril_indices(row, col=None, offset=0, *, dtype="int32"):
+    """The positions (2, count) of the elements on and below a diagonal, row by row."""
+    return _from_numpy(np.stack(np.tril_indices(row, offset, col)), dtype)
+
+
+def triu_indices(row, col=None, offset=0, *, dtype="int32"):
+    """The positions (2, count) of the elements on and above a diagonal, row by row."""
+    return _from_numpy(np.stack(np.triu_indices(row, offset, col)), dtype)
+
+
+def _window(function):
+    """A window of signal processing as NumPy has it, and as PyTorch: periodic unless told otherwise."""
+
+    def symmetric(size, *arguments, dtype="float32"):
+        return _from_numpy(function(size, *arguments), dtype)
+
+    def periodic_one(window_length, periodic=True, *arguments, dtype="float32"):
+        if not periodic or window_length < 2:
+            return symmetric(window_length, *arguments, dtype=dtype)
+        return _from_numpy(function(window_length + 1, *arguments)[:-1], dtype)
+
+    symmetric.__name__ = function.__name__
+    symmetric.__doc__ = f"NumPy's window ``{function.__name__}`` of ``size`` numbers, symmetric."
+    periodic_one.__doc__ = f"PyTorch's `{function.__name__}`: one period of a window that repeats, unless ``periodic`` is False."
+    return symmetric, periodic_one
+
+
+hanning, hann_window = _window(np.hanning)
+hamming, hamming_window = _window(np.hamming)
+blackman, blackman_window = _window(np.blackman)
+bartlett, bartlett_window = _window(np.bartlett)
+
+
+def kaiser(size, beta, *, dtype="float32"):
+    """NumPy's Kaiser window of ``size`` numbers."""
+    return _from_numpy(np.kaiser(size, beta), dtype)
+
+
+def kaiser_window(window_length, periodic=True, beta=12.0, *, dtype="float32"):
+    """PyTorch's `kaiser`: one period of a window that repeats, unless ``periodic`` is False."""
+    whole = np.kaiser(window_length + 1, beta)[:-1] if periodic and window_length > 1 else np.kaiser(window_length, beta)
+    return _from_numpy(whole, dtype)

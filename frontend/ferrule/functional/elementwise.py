@@ -4,7 +4,8 @@
 """
 
 from .. import dtypes
-from .._tensor import Tensor, as_tensor
+from .._stream import compare
+from .._tensor import Tensor, as_handle, as_tensor
 from ..location import user_location
 from . import elementary
 from .elementary import *  # noqa: F403
@@ -81,6 +82,17 @@ __all__ = [
 ]
 
 
+def _compare(name, x, y):
+    return Tensor._wrap(compare(name, [as_handle(x), as_handle(y)])[0])
+
+
+def _extreme(name, x, y):
+    result = _compare(name, x, y)
+    if result.dtype != "int32" or any([getattr(each, "dtype", type(each).__name__) != "bool" for each in (x, y)]):
+        return result
+    return result.astype("bool")
+
+
 def add(x, y):
     """x + y."""
     return _op("add", x, y)
@@ -126,12 +138,12 @@ def fmod(x, y):
 
 def maximum(x, y):
     """The larger of the two; NaN wins, +0 is larger than -0."""
-    return _op("maximum", x, y)
+    return _extreme("maximum", x, y)
 
 
 def minimum(x, y):
     """The smaller of the two; NaN wins, -0 is smaller than +0."""
-    return _op("minimum", x, y)
+    return _extreme("minimum", x, y)
 
 
 def fma(a, b, c):
@@ -247,22 +259,22 @@ def not_equal(x, y):
 
 def less(x, y):
     """x < y."""
-    return _op("less", x, y)
+    return _compare("less", x, y)
 
 
 def less_equal(x, y):
     """x <= y."""
-    return _op("less_equal", x, y)
+    return _compare("less_equal", x, y)
 
 
 def greater(x, y):
     """x > y."""
-    return _op("greater", x, y)
+    return _compare("greater", x, y)
 
 
 def greater_equal(x, y):
     """x >= y."""
-    return _op("greater_equal", x, y)
+    return _compare("greater_equal", x, y)
 
 
 def isnan(x):

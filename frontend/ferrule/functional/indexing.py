@@ -53,8 +53,9 @@ def _take(inp, vectors, axis):
 def _write(op, inp, index, values, axis):
     """put, put_add, scatter or scatter_add; sums in a type that has kernels."""
     adds = op.endswith("_add")
-    target = widen(op, inp) if adds else inp
-    handles = [target._handle, index._handle, as_tensor(values, target.dtype)._handle]
+    target = widen(inp) if adds else inp
+    values = as_tensor(values, target.dtype)
+    handles = [target._handle, index._handle, values._handle]
     return narrow(Tensor._wrap(apply(op, handles, {"axis": axis})[0]), inp.dtype)
 
 
@@ -265,6 +266,7 @@ def _bounds(inp, size, start, stop, step):
 def one_hot(inp, num_classes):
     """A new last axis of size ``num_classes`` with 1 at the position that each element names, else 0 (int32)."""
     inp = as_tensor(inp)
+    inp = inp.astype("int32") if inp.dtype == "bool" else inp
     positions = apply("iota", [], {"shape": [num_classes], "axis": 0, "dtype": inp.dtype})[0]
     return (expand_dims(inp, -1) == Tensor._wrap(positions)).astype("int32")
 

@@ -4,19 +4,19 @@ index comes first. Positions are int32. Values carry gradients back to where the
 
 import numpy as np
 
-from .. import _compiler
+from .. import dtypes
 from .._stream import apply
 from .._tensor import Tensor, as_tensor
-from ..errors import ShapeError
+from ..errors import DtypeError, ShapeError
 from ..location import user_location
 from ..shapes import is_static, show
 from .axes import resolve_axis
 from .recording import remembered
 from .reduce import mean
 from .shape import broadcast_to, expand_dims, squeeze
-from .widening import widen
+from .widening import ordered
 
-__all__ = ["argsort", "searchsorted", "sort", "topk", "topk_accuracy"]
+__all__ = ["argsort", "bucketize", "digitize", "searchsorted", "sort", "topk", "topk_accuracy"]
 
 
 def _positions(op, inp, axis, descending, k=None):
@@ -27,7 +27,7 @@ def _positions(op, inp, axis, descending, k=None):
     attrs = {"axis": axis, "descending": bool(descending)}
     if k is not None:
         attrs["k"] = [k]
-    return Tensor._wrap(apply("argsort", [widen(op, inp)._handle], attrs)[0])
+    return Tensor._wrap(apply("argsort", [ordered(inp)._handle], attrs)[0])
 
 
 def _values(inp, axis, positions):
@@ -98,10 +98,32 @@ def searchsorted(sorted_sequence, values, right=False):
         values = expand_dims(values, 0)
     if sequence.ndim == 1 and values.ndim > 1:
         sequence = broadcast_to(sequence, values.shape[:-1] + sequence.shape)
-    if sequence.dtype != values.dtype:
-        common = _compiler.promote(sequence.dtype, values.dtype)
-        sequence, values = sequence.astype(common), values.astype(common)
-    sequence, values = widen("searchsorted", sequence), widen("searchsorted", values)
+    sequence, values = map(ordered, _comparable("searchsorted", sequence, values))
     handles = [sequence._handle, values._handle]
     result = Tensor._wrap(apply("searchsorted", handles, {"right": bool(right)})[0])
     return squeeze(result, 0) if flat else result
+
+
+def bucketize(inp, boundaries, right=False):
+    """`searchsorted` with PyTorch's order of arguments: the number of each element's interval between ``boundaries``."""
+    return searchsorted(boundaries, inp, right)
+
+
+def digitize(inp, bins, right=False):
+    """NumPy's `bucketize`, whose ``right`` is the other way round: whether an interval holds its upper end. ``bins``
+    ascend."""
+    return searchsorted(bins, inp, not right)
+
+
+def _comparable(op, first, second):
+    """Both in one element type that keeps their order."""
+    if first.dtype == second.dtype:
+        return first, second
+    floats = [x.dtype for x in (first, second) if dtypes.is_float(x.dtype)]
+    if floats:
+        common = floats[0] if len(set(floats)) == 1 else "float64" if "float64" in floats else "float32"
+    elif "uint64" in (first.dtype, second.dtype):
+        raise DtypeError(f"{op}: {first.dtype} and {second.dtype} at {user_location()}; convert one of them to the other")
+    else:
+        common = "int64"
+    return first.astype(common), second.astype(common)

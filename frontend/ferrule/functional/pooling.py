@@ -1,5 +1,6 @@
 """Pooling over windows of sequences (N, C, L), images (N, C, H, W) and volumes (N, C, D, H, W)."""
 
+from .. import dtypes
 from .._stream import apply
 from .._tensor import Tensor
 from ..errors import ShapeError, UnsupportedError
@@ -176,8 +177,16 @@ def _max_pool(op, rank, inp, kernel_size, stride, padding, dilation, ceil_mode, 
     inp, alone = batched(op, inp, rank)
     attrs, beyond = _window(op, rank, inp, kernel_size, stride, padding, dilation, ceil_mode)
     attrs["pads_end"] = [end + more for end, more in zip(attrs["pads_end"], beyond)]
-    values = _record("max_pool", inp, alone, attrs)
+    values = _largest(inp, alone, attrs)
     return (values, _positions(inp, alone, attrs)) if indices else values
+
+
+def _largest(inp, alone, attrs):
+    """The max pool; integers of up to 32 bits by way of a float type that holds them exactly."""
+    if dtypes.is_float(inp.dtype) or inp.dtype in ("int64", "uint64"):
+        return _record("max_pool", inp, alone, attrs)
+    exact = inp.astype("float64" if inp.dtype in ("int32", "uint32") else "float32")
+    return _record("max_pool", exact, alone, attrs).astype(inp.dtype)
 
 
 def _positions(inp, alone, attrs):
@@ -226,5 +235,5 @@ def _adaptive(op, kind, rank, inp, oshp, indices=False):
         sizes = known_sizes(op, inp, "an output size of None")
         wanted = [size if want is None else want for want, size in zip(wanted, sizes)]
     attrs = {"output_sizes": positive(op, "output size", wanted, rank)}
-    values = _record(kind, inp, alone, attrs)
+    values = _largest(inp, alone, attrs) if kind == "max_pool" else _record(kind, inp, alone, attrs)
     return (values, _positions(inp, alone, attrs)) if indices else values

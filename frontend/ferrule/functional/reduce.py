@@ -4,6 +4,8 @@ Sums run in the one order that `docs/numerics.md` defines, whatever the layout. 
 are counted as int32. Reductions made of several ops compute float16 and bfloat16 in float32 and round once.
 """
 
+import builtins
+
 from .. import dtypes
 from .._stream import apply
 from .._tensor import Tensor, as_tensor
@@ -27,18 +29,24 @@ __all__ = [
     "max",
     "mean",
     "min",
+    "nanargmax",
+    "nanargmin",
     "nanmax",
     "nanmean",
     "nanmin",
     "nanprod",
+    "nanstd",
     "nansum",
+    "nanvar",
     "norm",
     "normalize",
     "prod",
     "ptp",
     "std",
+    "std_mean",
     "sum",
     "var",
+    "var_mean",
 ]
 
 _INFINITY = float("inf")
@@ -149,6 +157,34 @@ def nanmean(inp, axis=None, keepdims=False):
     return nansum(inp, axis, keepdims) / sum(~isnan(inp), axis, keepdims)
 
 
+@rounded_once
+def nanvar(inp, axis=None, keepdims=False, *, correction=0):
+    """The mean squared distance from the mean of the elements that are not NaN, in two passes; NaN if there is none."""
+    inp = as_wrapped_float(inp)
+    present = ~isnan(inp)
+    distance = where(present, inp - nanmean(inp, axis, keepdims=True), 0)
+    count = sum(present, axis, keepdims).astype(inp.dtype)
+    return sum(distance * distance, axis, keepdims) / maximum(count - correction, 0)
+
+
+@rounded_once
+def nanstd(inp, axis=None, keepdims=False, *, correction=0):
+    """The square root of `nanvar`; its gradient is 0 where it is 0."""
+    return _sqrt_flat_at_zero(nanvar(inp, axis, keepdims, correction=correction))
+
+
+def nanargmax(inp, axis=None, keepdims=False):
+    """The position of the largest element that is not NaN (int32); that of the first element if there is none."""
+    inp = as_tensor(inp)
+    return argmax(where(isnan(inp), -_INFINITY, inp) if dtypes.is_float(inp.dtype) else inp, axis, keepdims)
+
+
+def nanargmin(inp, axis=None, keepdims=False):
+    """The position of the smallest element that is not NaN (int32); that of the first element if there is none."""
+    inp = as_tensor(inp)
+    return argmin(where(isnan(inp), _INFINITY, inp) if dtypes.is_float(inp.dtype) else inp, axis, keepdims)
+
+
 @remembered
 def nanmax(inp, axis=None, keepdims=False):
     """The largest element that is not NaN; NaN if there is none."""
@@ -172,21 +208,57 @@ def _skipping_nan(extremum, neutral, inp, axis, keepdims):
 
 @remembered
 @rounded_once
-def var(inp, axis=None, keepdims=False):
-    """The mean squared distance from the mean (divided by n), from moments in float64. Empty: NaN."""
-    inp = as_wrapped_float(inp)
-    axes = resolve_axes("var", axis, inp.ndim)
-    if not axes:
-        return (inp - inp) * 0.0
-    variance = Tensor._wrap(apply("moments", [inp._handle], {"axes": axes, "eps": 0.0})[1])
-    return reshape(variance, [1 if i in axes else size for i, size in enumerate(inp.shape)]) if keepdims else variance
+def var(inp, axis=None, keepdims=False, *, correction=0):
+    """The mean squared distance from the mean, from moments in float64: divided by n - ``correction``. Empty: NaN."""
+    return _spread("var", as_wrapped_float(inp), axis, keepdims, correction)[0]
 
 
 @remembered
 @rounded_once
-def std(inp, axis=None, keepdims=False):
+def std(inp, axis=None, keepdims=False, *, correction=0):
     """The square root of `var`; its gradient is 0 where it is 0."""
-    return _sqrt_flat_at_zero(var(inp, axis, keepdims))
+    return _sqrt_flat_at_zero(var(inp, axis, keepdims, correction=correction))
+
+
+def var_mean(inp, axis=None, keepdims=False, *, correction=1):
+    """(`var`, `mean`) from one pass; divided by n - 1 unless told otherwise, as PyTorch does it."""
+    inp = as_wrapped_float(inp)
+    results = _spread("var_mean", _single(inp), axis, keepdims, correction)
+    return tuple(result.astype(inp.dtype) for result in results)
+
+
+def std_mean(inp, axis=None, keepdims=False, *, correction=1):
+    """(`std`, `mean`) from one pass, as `var_mean`."""
+    inp = as_wrapped_float(inp)
+    variance, average = _spread("std_mean", _single(inp), axis, keepdims, correction)
+    return _sqrt_flat_at_zero(variance).astype(inp.dtype), average.astype(inp.dtype)
+
+
+def _spread(op, inp, axis, keepdims, correction):
+    """The variance and the mean."""
+    axes = resolve_axes(op, axis, inp.ndim)
+    if not axes:
+        return _corrected((inp - inp) * 0.0, 1, correction), inp
+    average, variance, _ = apply("moments", [inp._handle], {"axes": axes, "eps": 0.0})
+    results = _corrected(Tensor._wrap(variance), _count(op, inp, axis), correction), Tensor._wrap(average)
+    if keepdims:
+        shape = [1 if i in axes else size for i, size in enumerate(inp.shape)]
+        results = tuple(reshape(result, shape) for result in results)
+    return results
+
+
+def _corrected(variance, count, correction):
+    """A variance divided by ``count`` as one divided by max(0, count - correction): of 0 that is NaN, else infinite."""
+    if not correction:
+        return variance
+    left = count - correction
+    least = builtins.max(left, 0) if is_static(left) else maximum(as_tensor(0.0, variance.dtype) + left, 0.0)
+    return variance * count / least
+
+
+def _single(inp):
+    """16-bit floats as float32."""
+    return inp.astype("float32") if inp.dtype in ("float16", "bfloat16") else inp
 
 
 def _sqrt_flat_at_zero(x):

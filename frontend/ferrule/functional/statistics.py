@@ -1,22 +1,37 @@
-"""What a sample says of its distribution: the middle, quantiles, how often each number occurs. As in NumPy."""
+"""What a sample says of its distribution: the middle, quantiles, how two of them go together. As in NumPy."""
 
 import numpy as np
 
-from .. import dtypes
 from .._tensor import as_tensor
-from ..errors import DtypeError, ShapeError, UnsupportedError
+from ..errors import ShapeError, UnsupportedError
 from ..location import user_location
 from ..shapes import is_static, same_shape, show, size_of
-from .axes import resolve_axes
-from .creation import zeros
-from .elementwise import isnan, logical_and, where
-from .indexing import index_add, take
-from .ordering import sort
+from .axes import resolve_axes, resolve_axis
+from .contraction import matmul
+from .elementwise import ceil, clip, floor, isnan, maximum, round, sqrt, where
+from .indexing import gather, take
+from .ordering import argsort, sort
 from .recording import as_wrapped_float, remembered, rounded_once
 from .reduce import max as largest
-from .shape import reshape, stack, transpose
+from .reduce import mean
+from .reduce import min as smallest
+from .reduce import sum as sum_of
+from .shape import concat, expand_dims, reshape, squeeze, stack, transpose
 
-__all__ = ["bincount", "median", "percentile", "quantile"]
+__all__ = [
+    "aminmax",
+    "average",
+    "corrcoef",
+    "cov",
+    "kthvalue",
+    "median",
+    "msort",
+    "nanmedian",
+    "nanpercentile",
+    "nanquantile",
+    "percentile",
+    "quantile",
+]
 
 _METHODS = ("linear", "lower", "higher", "nearest", "midpoint")
 
@@ -71,13 +86,7 @@ def quantile(inp, q, axis=None, keepdims=False, interpolation="linear"):
 
     NaN if one is among the elements. Integers give float32.
     """
-    if interpolation not in _METHODS:
-        raise UnsupportedError(
-            f"quantile: interpolation {interpolation!r} at {user_location()}; allowed: {', '.join(_METHODS)}"
-        )
-    shares = np.asarray(q, "float64")
-    if shares.ndim > 1 or not ((shares >= 0) & (shares <= 1)).all():
-        raise ShapeError(f"quantile: q is {q!r} at {user_location()}; allowed: numbers from 0 to 1, in one sequence")
+    shares = _shares("quantile", q, interpolation)
     inp = as_wrapped_float(inp)
     ordered, axes = _ascending("quantile", inp, axis)
     count = ordered.shape[-1]
@@ -89,6 +98,18 @@ def quantile(inp, q, axis=None, keepdims=False, interpolation="linear"):
         _kept(inp, axes, keepdims, _at(ordered, share * (count - 1), count, interpolation)) for share in shares.ravel()
     ]
     return stack(results, 0) if shares.ndim else results[0]
+
+
+def _shares(op, q, interpolation):
+    """``q`` as an array."""
+    if interpolation not in _METHODS:
+        raise UnsupportedError(
+            f"{op}: interpolation {interpolation!r} at {user_location()}; allowed: {', '.join(_METHODS)}"
+        )
+    shares = np.asarray(q, "float64")
+    if shares.ndim > 1 or not ((shares >= 0) & (shares <= 1)).all():
+        raise ShapeError(f"{op}: q is {q!r} at {user_location()}; allowed: numbers from 0 to 1, in one sequence")
+    return shares
 
 
 def _at(ordered, position, count, interpolation):
@@ -116,36 +137,132 @@ def percentile(inp, q, axis=None, keepdims=False, interpolation="linear"):
     return quantile(inp, np.asarray(q, "float64") / 100.0, axis, keepdims, interpolation)
 
 
-def bincount(inp, weights=None, minlength=0, *, length=None):
-    """How often each of 0, 1, 2, ... occurs (int32), or the sum of the weights that belong to it.
+@rounded_once
+def nanquantile(inp, q, axis=None, keepdims=False, interpolation="linear"):
+    """`quantile` of the elements that are not NaN; NaN if there is none. The axes may be symbolic."""
+    shares = _shares("nanquantile", q, interpolation)
+    inp = as_wrapped_float(inp)
+    # NaN stands last, so that what counts comes first.
+    ordered, axes = _ascending("nanquantile", inp, axis)
+    count = sum_of(~isnan(ordered), -1, keepdims=True)
+    last = maximum(count - 1, 0).astype("float64")
+    results = [_kept(inp, axes, keepdims, _within(ordered, last * float(q), interpolation)) for q in shares.ravel()]
+    return stack(results, 0) if shares.ndim else results[0]
+
+
+def _within(ordered, position, interpolation):
+    """The value at a place (a float64 tensor) between the elements of the last axis."""
+    low, high = floor(position), ceil(position)
+    if interpolation == "nearest":
+        low = high = round(position)
+    elif interpolation in ("lower", "higher"):
+        low = high = low if interpolation == "lower" else high
+    below, above = (gather(ordered, -1, place.astype("int32")) for place in (low, high))
+    if low is high:
+        return squeeze(below, -1)
+    share = (position - low).astype(ordered.dtype) if interpolation == "linear" else where(low < high, 0.5, 0.0)
+    step = above - below
+    near, far = below + step * share, above - step * (1.0 - share)
+    value = where(share < 0.5, near, far)
+    return squeeze(where(low < high, value, below), -1)
+
+
+def nanmedian(inp, axis=None, keepdims=False):
+    """`median` of the elements that are not NaN; NaN if there is none."""
+    return nanquantile(inp, 0.5, axis, keepdims, "midpoint")
+
+
+def nanpercentile(inp, q, axis=None, keepdims=False, interpolation="linear"):
+    """`nanquantile` at ``q`` of 100."""
+    return nanquantile(inp, np.asarray(q, "float64") / 100.0, axis, keepdims, interpolation)
+
+
+@rounded_once
+def average(inp, axis=None, weights=None, keepdims=False):
+    """The mean over ``axis``, of elements that count as ``weights`` says: a vector along the one axis, or the shape of
+    ``inp``."""
+    inp = as_wrapped_float(inp)
+    if weights is None:
+        return mean(inp, axis, keepdims)
+    weights = as_tensor(weights)
+    if not same_shape(weights.shape, inp.shape):
+        if weights.ndim != 1 or axis is None or isinstance(axis, (tuple, list)):
+            raise ShapeError(
+                f"average: weights of shape {show(weights.shape)} for {show(inp.shape)} over axis {axis!r} at "
+                f"{user_location()}; that shape, or a vector along one axis, is needed"
+            )
+        place = resolve_axis("average", axis, inp.ndim)
+        weights = reshape(weights, [weights.shape[0] if i == place else 1 for i in range(inp.ndim)])
+    total = sum_of(inp * 0.0 + weights, axis, keepdims)
+    return sum_of(inp * weights, axis, keepdims) / total
+
+
+@rounded_once
+def cov(inp, y=None, rowvar=True, correction=1, fweights=None, aweights=None):
+    """How variables go together: [i, j] is the mean of (x_i - mean x_i) (x_j - mean x_j).
 
     Args:
-        inp: (N,) integers, not negative.
-        weights: (N,), with a gradient.
-        minlength: the least number of results; without ``length`` there is one more than the largest element.
-        length: the number of results; elements from there on are not counted. Needed in a traced function, where
-            elements have no values.
+        inp: (variables, observations), or one variable (observations,).
+        y: more variables, as ``inp``.
+        rowvar: False takes the columns as variables.
+        correction: the sum is divided by the number of observations less this one.
+        fweights, aweights: (observations,): how often each one was seen, and how much it counts.
     """
+    rows = [_variables("cov", x, rowvar) for x in (inp, y) if x is not None]
+    inp = concat(rows, 0) if len(rows) > 1 else rows[0]
+    parts = [as_tensor(w).astype(inp.dtype) for w in (fweights, aweights) if w is not None]
+    if not parts:
+        centred = inp - mean(inp, 1, keepdims=True)
+        divisor = maximum(as_tensor(0.0, inp.dtype) + inp.shape[1] - correction, 0.0)
+        return _alone(matmul(centred, centred, transpose_b=True) / divisor)
+    weights = parts[0] if len(parts) == 1 else parts[0] * parts[1]
+    total = sum_of(weights)
+    centred = inp - expand_dims(sum_of(inp * weights, 1) / total, 1)
+    excess = correction if aweights is None else sum_of(weights * parts[-1]) / total * correction
+    return _alone(matmul(centred * weights, centred, transpose_b=True) / maximum(total - excess, 0.0))
+
+
+def _variables(op, inp, rowvar):
+    inp = as_wrapped_float(inp)
+    if inp.ndim > 2:
+        raise ShapeError(f"{op}: {show(inp.shape)} at {user_location()}; (variables, observations) is needed")
+    inp = reshape(inp, (1, -1)) if inp.ndim < 2 else inp
+    return inp if rowvar or inp.shape[0] == 1 else transpose(inp, (1, 0))
+
+
+def _alone(matrix):
+    """A matrix of one element as a tensor of rank 0."""
+    return reshape(matrix, ()) if matrix.shape[0] == 1 else matrix
+
+
+@rounded_once
+def corrcoef(inp, y=None, rowvar=True):
+    """`cov` divided by both standard deviations, within -1 and 1."""
+    c = cov(inp, y, rowvar)
+    if not c.ndim:
+        return c / c
+    size = c.shape[0]
+    spread = sqrt(gather(c, 1, np.arange(size, dtype="int32")[:, None]))
+    return clip(c / spread / reshape(spread, (1, size)), -1.0, 1.0)
+
+
+def kthvalue(inp, k, axis=-1, keepdims=False):
+    """The ``k``-th smallest element along ``axis``, from 1 on, and its position (int32)."""
     inp = as_tensor(inp)
-    if not dtypes.is_integer(inp.dtype):
-        raise DtypeError(f"bincount: {inp.dtype} at {user_location()}; integers are needed")
-    weights = None if weights is None else as_tensor(weights)
-    if inp.ndim != 1 or (weights is not None and not same_shape(weights.shape, inp.shape)):
-        shapes = show(inp.shape) if weights is None else f"{show(inp.shape)} with weights {show(weights.shape)}"
-        raise ShapeError(f"bincount: {shapes} at {user_location()}; (N,), and as many weights, are needed")
-    if length is None:
-        empty = is_static(inp.shape[0]) and inp.shape[0] == 0
-        length = max(int(minlength), 0 if empty else int(largest(inp).item()) + 1)
-    elif length < minlength:
-        raise ShapeError(f"bincount: length {length} below minlength {minlength} at {user_location()}")
-    return _bincount(inp, weights, length)
+    axis = resolve_axis("kthvalue", axis, inp.ndim)
+    size = inp.shape[axis]
+    if not 1 <= k or not k <= size:
+        raise ShapeError(f"kthvalue: k is {k}, axis {axis} of {show(inp.shape)} has {size} elements at {user_location()}")
+    place = argsort(inp, axis=axis)[(slice(None),) * axis + (slice(k - 1, k),)]
+    value = gather(inp, axis, place)
+    return (value, place) if keepdims else (squeeze(value, axis), squeeze(place, axis))
 
 
-@remembered
-def _bincount(inp, weights, length):
-    counted = logical_and(inp >= 0, inp < length)
-    # What is not counted goes to one more place at the end.
-    place = where(counted, inp, length)
-    amounts = where(counted, 1, 0).astype("int32") if weights is None else weights
-    totals = index_add(zeros((length + 1,), dtype=amounts.dtype), 0, place, amounts)
-    return totals[:length]
+def msort(inp):
+    """The elements along the first axis in ascending order."""
+    return sort(inp, axis=0)[0]
+
+
+def aminmax(inp, axis=None, keepdims=False):
+    """The smallest and the largest element."""
+    return smallest(inp, axis, keepdims), largest(inp, axis, keepdims)

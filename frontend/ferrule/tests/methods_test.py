@@ -139,7 +139,7 @@ USES = {
     "in": lambda x: 1.0 in x,
     "dlpack": np.from_dlpack,
     "pickle": pickle.dumps,
-    "stack": lambda x: np.stack([x]),
+    "array": np.asarray,
     "index": lambda x: [0][x],
 }
 

@@ -117,8 +117,6 @@ def test_runs_either_way_and_without_the_element():
     assert F.cumsum(fer.Tensor(np.zeros((2, 0), "float32")), 1).shape == (2, 0)
     with pytest.raises(errors.ShapeError, match="rank 0"):
         F.cumsum(fer.Tensor(1.0), 0)
-    with pytest.raises(errors.DtypeError, match="uint64"):
-        F.cumsum(fer.Tensor(np.array([1], "uint64")), 0)
 
 
 def test_the_largest_so_far():
@@ -140,3 +138,77 @@ def test_gradients_of_runs():
     grad = fer.grad(lambda x: (F.cumprod(x, 0) * weight).sum())
     np.testing.assert_array_equal(grad(fer.Tensor([2.0, 0.0, 3.0, 0.0])).numpy(), [1, 2 * 2 + 3 * 6, 0, 0])
     np.testing.assert_array_equal(grad(fer.Tensor([0.0, 5.0, 1.0, 2.0])).numpy(), [1 + 10 + 15 + 40, 0, 0, 0])
+
+
+# Around the number from which on an int64 of the same bits is negative, with one that float64 does not hold.
+UNSIGNED = np.array([[3, 2**63, 2**64 - 1], [2**63 + 1, 0, 2**63 - 1], [2**63, 7, 2**53 + 1]], "uint64")
+
+
+def test_unsigned_numbers_beyond_the_signed_ones():
+    x = fer.Tensor(UNSIGNED)
+    values, positions = F.sort(x, axis=1)
+    np.testing.assert_array_equal(values.numpy(), np.sort(UNSIGNED, 1))
+    np.testing.assert_array_equal(positions.numpy(), np.argsort(UNSIGNED, 1))
+    np.testing.assert_array_equal(F.topk(x, 2, axis=0)[0].numpy(), np.sort(UNSIGNED, 0)[:0:-1])
+    for name, accumulate in (("cumsum", np.add), ("cumprod", np.multiply)):
+        got = getattr(F, name)(x, 0)
+        assert got.dtype == "uint64"
+        np.testing.assert_array_equal(got.numpy(), accumulate.accumulate(UNSIGNED, 0))
+    for function, accumulate in ((F.cummax, np.maximum), (F.cummin, np.minimum)):
+        values, positions = function(x, 1)
+        np.testing.assert_array_equal(values.numpy(), accumulate.accumulate(UNSIGNED, 1))
+        np.testing.assert_array_equal(np.take_along_axis(UNSIGNED, positions.numpy(), 1), values.numpy())
+    index = np.array([0, 2, 0], "int32")
+    wanted = np.zeros((3, 3), "uint64")
+    np.add.at(wanted, index, UNSIGNED)
+    np.testing.assert_array_equal(F.index_add(F.zeros((3, 3), dtype="uint64"), 0, index, x).numpy(), wanted)
+    wide = fer.Tensor(np.broadcast_to(index[:, None], (3, 3)))
+    np.testing.assert_array_equal(F.scatter_add(F.zeros((3, 3), dtype="uint64"), 0, wide, x).numpy(), wanted)
+    line = np.sort(UNSIGNED.ravel())
+    np.testing.assert_array_equal(F.searchsorted(fer.Tensor(line), x).numpy(), np.searchsorted(line, UNSIGNED))
+
+
+@pytest.mark.parametrize("right", (False, True))
+@pytest.mark.parametrize(("line", "values"), (("int8", "int16"), ("int32", "float32"), ("float16", "float64"), ("uint32", "int32")))
+def test_positions_between_elements_of_another_type(line, values, right):
+    line, values = np.array([1, 2, 3], line), np.array([300, 2, 1.5, -1, 3]).astype(values)
+    wanted = np.searchsorted(line, values, "right" if right else "left")
+    for got in (F.searchsorted(line, values, right), F.bucketize(values, line, right), F.digitize(values, line, not right)):
+        np.testing.assert_array_equal(got.numpy(), wanted)
+    np.testing.assert_array_equal(F.digitize(values, line, right).numpy(), np.digitize(values, line, right))
+
+
+def test_positions_that_no_type_decides():
+    with pytest.raises(errors.DtypeError, match=r"searchsorted: uint64 and int64 at ordering_test.py:\d+; convert one"):
+        F.searchsorted(np.array([1], "uint64"), np.array([1], "int64"))
+
+
+def test_the_order_of_bools():
+    a, b = np.array([False, False, True, True]), np.array([False, True, False, True])
+    for ours, theirs in (
+        (F.less, np.less), (F.less_equal, np.less_equal), (F.greater, np.greater), (F.greater_equal, np.greater_equal),
+        (F.maximum, np.maximum), (F.minimum, np.minimum),
+    ):  # fmt: skip
+        got = ours(fer.Tensor(a), fer.Tensor(b))
+        assert got.dtype == "bool"
+        np.testing.assert_array_equal(got.numpy(), theirs(a, b))
+        np.testing.assert_array_equal(ours(fer.Tensor(a), True).numpy(), theirs(a, True))
+    np.testing.assert_array_equal((fer.Tensor(a) < fer.Tensor(b)).numpy(), a < b)
+    assert F.maximum(fer.Tensor(a), fer.Tensor(np.array([3], "int32"))).numpy().tolist() == [3] * 4
+
+
+@pytest.mark.parametrize("dtype", ("int8", "int16", "int32", "uint8", "uint16", "uint32", "bool"))
+def test_the_largest_integer_of_a_window(dtype):
+    x = np.array([[[[1, 0, 7, 3], [2, 5, 6, 4]]]]).astype(dtype)
+    if dtype != "bool":
+        x[0, 0, 0, 0] = np.iinfo(dtype).max
+    values, indices = F.max_pool2d(fer.Tensor(x), 2, return_indices=True)
+    assert values.dtype == dtype
+    np.testing.assert_array_equal(values.numpy(), x.reshape(2, 2, 2).max((0, 2)).reshape(1, 1, 1, 2))
+    np.testing.assert_array_equal(x.ravel()[indices.numpy()], values.numpy())
+
+
+def test_positions_and_counts_of_bools():
+    x = fer.Tensor([True, False, True])
+    assert F.one_hot(x, 2).numpy().tolist() == [[0, 1], [1, 0], [0, 1]]
+    assert F.bincount(x).numpy().tolist() == [1, 2]
