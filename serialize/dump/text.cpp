@@ -2,6 +2,7 @@
 
 #include "serialize/dump/dump.h"
 #include "serialize/dump/facts.h"
+#include "serialize/dump/memory.h"
 
 namespace ferrule::serialize {
 namespace {
