@@ -10,7 +10,7 @@ _HOME = {
     "functional": ("arange", "eye", "full", "linspace", "ones", "zeros"),
     "dims": ("Dim", "DimExpr", "Spec"),
     "compilation": ("compile",),
-    "program": ("Program", "Session", "load"),
+    "program": ("Arena", "Program", "Session", "load"),
     "autodiff": (
         "checkpoint", "custom_op", "explain_gradient", "grad", "hessian", "hvp", "jacobian", "jvp", "value_and_grad", "vjp",
     ),

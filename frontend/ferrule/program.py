@@ -1,4 +1,4 @@
-"""`Program` and `Session`: an artifact, and the state and memory it runs in. Needs the runtime only, no compiler."""
+"""`Program`, `Session` and `Arena`: an artifact, and the state and memory it runs in. Needs the runtime only, no compiler."""
 
 import io
 import json
@@ -188,6 +188,21 @@ class Program:
         return f"Program(entries={self.entries}, targets={self.targets})"
 
 
+class Arena:
+    """Memory that sessions run in, one at a time: activations, gradients, workspace and scratch.
+
+    ``Session(program, arena=arena)`` makes it as large as that session needs. It serves sessions of any programs; a run that
+    begins while another session runs in it is refused. The memory returns when neither the arena nor a session is left.
+    """
+
+    def __init__(self):
+        self._arena = _runtime.Arena()
+
+    def info(self):
+        """A dict of ``arena_bytes`` and ``scratch_bytes``: what is allocated, as the largest of its sessions needs."""
+        return self._arena.info()
+
+
 class Session:
     """A program bound to memory and threads, with its own values of the variables that entries assign.
 
@@ -198,14 +213,19 @@ class Session:
         share: a session of the same program whose variables this one uses.
         check_numerics: a run raises ExecutionError at the first value that is nan or infinite: of an input, of a variable,
             or of what a kernel made, with the line of the model. Every result is then read once more.
+        arena: an Arena that this session runs in, in turn with others; None: memory of its own.
     """
 
-    def __init__(self, program, threads=None, target=None, share=None, check_numerics=False):
+    def __init__(self, program, threads=None, target=None, share=None, check_numerics=False, arena=None):
         if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
             raise errors.ExecutionError(f"threads is {threads!r}; allowed: 1 or more, or None for all CPUs")
         self.program = program
         self._session = _runtime.Session(
-            program._program, threads=threads or 0, target=target, share=None if share is None else share._session
+            program._program,
+            threads=threads or 0,
+            target=target,
+            share=None if share is None else share._session,
+            arena=None if arena is None else arena._arena,
         )
         self._session.check_numerics(check_numerics)
 

@@ -215,6 +215,26 @@ FERRULE_API FerruleStatus* ferrule_program_variable(const FerruleProgram* progra
 FERRULE_API FerruleStatus* ferrule_program_find_variable(const FerruleProgram* program, const char* name,
                                                          uint32_t* out_index);
 
+// ---- Arena ----------------------------------------------------------------------------------------------------------
+
+// Memory that sessions run in: activations, gradients, workspace and scratch, of which a run leaves nothing behind. A
+// session has its own, unless its options name one that it shares with others, of any programs. One run at a time: a run
+// that begins while another session runs in the same arena is refused with kFerruleFailedPrecondition. Each session that
+// is created with it makes it as large as that session needs; it never shrinks. Sessions keep its memory alive.
+typedef struct FerruleArena FerruleArena;
+
+// Empty. `allocator`: null: the C library's; else it must outlive the arena and the sessions that share it, and theirs
+// serves for their variables only.
+FERRULE_API FerruleStatus* ferrule_arena_create(const FerruleAllocator* allocator, FerruleArena** out_arena);
+FERRULE_API void ferrule_arena_release(FerruleArena* arena);
+
+typedef struct FerruleArenaInfo {
+  size_t struct_size;
+  uint64_t arena_bytes;    // allocated: what the largest of its sessions needs
+  uint64_t scratch_bytes;  // too, all threads together
+} FerruleArenaInfo;
+FERRULE_API FerruleStatus* ferrule_arena_info(const FerruleArena* arena, FerruleArenaInfo* out_info);
+
 // ---- Session --------------------------------------------------------------------------------------------------------
 
 typedef struct FerruleSession FerruleSession;
@@ -228,6 +248,7 @@ typedef struct FerruleSessionOptions {
   FerruleSession* share;                 // null, or a session of the same program whose variables this one uses
   const FerruleAllocator* allocator;     // null: the C library's
   const FerruleThreadPool* thread_pool;  // null: the library's own, one for all sessions of the process
+  FerruleArena* arena;                   // null: of its own
 } FerruleSessionOptions;
 
 // Allocates everything that running needs: the arena, threads x scratch, private copies of assigned variables.

@@ -267,6 +267,31 @@ class Program {
   std::unique_ptr<FerruleProgram, Release> program_;
 };
 
+// Memory that sessions run in, one at a time; see ferrule_arena_create.
+class Arena {
+ public:
+  static Result<Arena> create(const FerruleAllocator* allocator = nullptr) {
+    FerruleArena* arena = nullptr;
+    Status status(ferrule_arena_create(allocator, &arena));
+    if (!status) return Result<Arena>(std::move(status));
+    return Arena(arena);
+  }
+  FerruleArenaInfo info() const {
+    FerruleArenaInfo info{};
+    info.struct_size = sizeof(info);
+    ferrule_status_release(ferrule_arena_info(arena_.get(), &info));
+    return info;
+  }
+  FerruleArena* c() const { return arena_.get(); }
+
+ private:
+  explicit Arena(FerruleArena* arena) : arena_(arena) {}
+  struct Release {
+    void operator()(FerruleArena* arena) const { ferrule_arena_release(arena); }
+  };
+  std::unique_ptr<FerruleArena, Release> arena_;
+};
+
 class Session {
  public:
   struct Options {
@@ -275,6 +300,7 @@ class Session {
     const Session* share = nullptr;  // null, or a session whose variables this one uses
     const FerruleAllocator* allocator = nullptr;
     const FerruleThreadPool* thread_pool = nullptr;
+    const Arena* arena = nullptr;  // null: of its own
   };
 
   static Result<Session> create(const Program& program) { return create(program, Options()); }
@@ -286,6 +312,7 @@ class Session {
     c.share = options.share == nullptr ? nullptr : options.share->c();
     c.allocator = options.allocator;
     c.thread_pool = options.thread_pool;
+    c.arena = options.arena == nullptr ? nullptr : options.arena->c();
     FerruleSession* session = nullptr;
     Status status(ferrule_session_create(program.c(), &c, &session));
     if (!status) return Result<Session>(std::move(status));

@@ -6,6 +6,7 @@
 
 #include "runtime/api/ferrule.h"
 #include "runtime/base/status.h"
+#include "runtime/executor/run_memory.h"
 #include "runtime/executor/session.h"
 #include "runtime/program/program.h"
 
@@ -27,6 +28,10 @@ struct FerruleProgram {
   ferrule::runtime::Array<const char*> aliases;
 };
 
+struct FerruleArena {
+  ferrule::runtime::RunMemory* memory;
+};
+
 struct FerruleSession {
   ferrule::runtime::Session* session = nullptr;
   // The tensors of the call in progress, as many as the largest entry has.
@@ -44,6 +49,10 @@ FerruleStatus* to_c(const Status& status);
 inline Status invalid_argument(const char* sentence) {
   return Status::error(StatusCode::kInvalidArgument, "%s", sentence);
 }
+
+// The C library's for null; else one that calls the caller's, which must live as long. kInvalidArgument if it lacks a
+// function.
+Status read_allocator(const FerruleAllocator* allocator, Allocator* out_allocator);
 
 // The caller's struct, as much of it as the caller knows; the rest is zero. Null gives all zeros.
 template <typename T>

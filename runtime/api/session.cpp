@@ -12,16 +12,6 @@ namespace schema = ferrule::schema;
 
 namespace {
 
-void* allocate_from_caller(void* context, size_t byte_size, size_t alignment) {
-  const auto* allocator = static_cast<const FerruleAllocator*>(context);
-  return allocator->allocate(allocator->context, byte_size, alignment);
-}
-
-void return_to_caller(void* context, void* memory, size_t byte_size) {
-  const auto* allocator = static_cast<const FerruleAllocator*>(context);
-  allocator->release(allocator->context, memory, byte_size);
-}
-
 void destroy(FerruleSession* session) {
   Session::destroy(session->session);
   session->~FerruleSession();
@@ -109,12 +99,9 @@ FerruleStatus* ferrule_session_create(FerruleProgram* program, const FerruleSess
   session_options.thread_count = known.thread_count;
   session_options.target = known.target;
   if (known.share != nullptr) session_options.share = &known.share->session->variables();
-  if (known.allocator != nullptr) {
-    if (known.allocator->allocate == nullptr || known.allocator->release == nullptr)
-      return to_c(invalid_argument("the caller's allocator lacks `allocate` or `release`"));
-    session_options.allocator = {allocate_from_caller, return_to_caller,
-                                 const_cast<FerruleAllocator*>(known.allocator)};
-  }
+  if (known.arena != nullptr) session_options.memory = known.arena->memory;
+  const Status readable = read_allocator(known.allocator, &session_options.allocator);
+  if (!readable.ok()) return to_c(readable);
   ThreadPoolInterface pool{};
   if (known.thread_pool != nullptr) {
     pool = {known.thread_pool->context, known.thread_pool->thread_count, known.thread_pool->parallel_for};

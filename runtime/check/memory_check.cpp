@@ -65,7 +65,8 @@ bool MemoryCheck::begin_run(uint32_t entry) {
   entry_ = session_.program().metadata()->entries()->Get(entry);
   path_.clear();
   regions_.clear();
-  regions_.push_back({session_.arena_.data(), std::vector<uint8_t>(session_.arena_.byte_size()), "the arena"});
+  regions_.push_back(
+      {session_.memory_->arena(), std::vector<uint8_t>(session_.memory_->arena_byte_size()), "the arena"});
   fill(0, regions_[0].copy.size());
   for (const uint32_t variable : *entry_->assigned_variables()) {
     const schema::Variable& described = *session_.program().metadata()->variables()->Get(variable);

@@ -176,7 +176,7 @@ void Session::bind_buffers(const schema::Entry& entry, const TensorRef* inputs, 
     const void* base = nullptr;
     switch (buffer.storage()) {
       case schema::Storage_arena:
-        base = arena_.data() + arena_offsets_[index] + buffer.offset();
+        base = memory_->arena() + arena_offsets_[index] + buffer.offset();
         break;
       case schema::Storage_variable:
         base = variables_->data(index);

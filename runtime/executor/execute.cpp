@@ -195,7 +195,7 @@ Status Session::call_kernel(const schema::Entry& entry, const schema::KernelCall
   launch.args.params = call.params()->size() == 0 ? nullptr : call.params()->data();
   launch.tiles = tiles;
   launch.chunk_count = tiles < parallel_.width() ? static_cast<uint32_t>(tiles) : parallel_.width();
-  launch.scratch = scratch_.data();
+  launch.scratch = memory_->scratch();
   launch.scratch_stride = scratch_stride_;
   launch.errors = errors_.data();
   parallel_.run(launch.chunk_count, Launch::run_chunk, &launch);

@@ -34,6 +34,7 @@ void Session::destroy(Session* session) {
   if (session == nullptr) return;
   Program* program = session->program_;
   if (session->variables_ != nullptr) session->variables_->release();
+  if (session->memory_ != nullptr) session->memory_->release();
   const Allocator allocator = session->allocator_;
   session->~Session();
   allocator.deallocate(allocator.context, session, sizeof(Session));
@@ -43,7 +44,7 @@ void Session::destroy(Session* session) {
 Status Session::initialize(const SessionOptions& options) {
   FERRULE_RETURN_IF_ERROR(program_->select_target(options.target, &target_));
   FERRULE_RETURN_IF_ERROR(parallel_.initialize(options.thread_count, options.thread_pool));
-  FERRULE_RETURN_IF_ERROR(allocate_arenas());
+  FERRULE_RETURN_IF_ERROR(allocate_arenas(options.memory));
   FERRULE_RETURN_IF_ERROR(allocate_tables());
   if (options.share == nullptr) return VariableStore::create(program_, allocator_, &variables_);
   options.share->retain();
@@ -51,7 +52,7 @@ Status Session::initialize(const SessionOptions& options) {
   return Status();
 }
 
-Status Session::allocate_arenas() {
+Status Session::allocate_arenas(RunMemory* shared) {
   const schema::Program& program = *program_->metadata();
   FERRULE_RETURN_IF_ERROR(arena_offsets_.allocate(allocator_, program.arenas()->size(), "the table of arenas"));
   uint64_t total = 0, alignment = kBlockAlignment;
@@ -64,18 +65,20 @@ Status Session::allocate_arenas() {
     if (!checked_add(total, arena.byte_size(), &total))
       return Status::error(StatusCode::kOutOfMemory, "out of memory: the arenas do not fit the address space");
   }
-  FERRULE_RETURN_IF_ERROR(arena_.allocate(allocator_, total, "the arena", alignment));
 
   // One line more than a kernel needs, so that neighbours never share one.
-  uint64_t scratch_total;
+  uint64_t scratch_total = 0;
   if (program.scratch_bytes() != 0) {
     if (!checked_align(program.scratch_bytes() + kBlockAlignment, kBlockAlignment, &scratch_stride_) ||
         !checked_multiply(scratch_stride_, uint64_t{thread_count()}, &scratch_total))
       return Status::error(StatusCode::kOutOfMemory, "out of memory: %u threads x %llu bytes of scratch",
                            thread_count(), static_cast<unsigned long long>(program.scratch_bytes()));
-    FERRULE_RETURN_IF_ERROR(scratch_.allocate(allocator_, scratch_total, "the scratch of all threads"));
   }
-  return Status();
+  if (shared == nullptr)
+    FERRULE_RETURN_IF_ERROR(RunMemory::create(allocator_, &memory_));
+  else
+    (memory_ = shared)->retain();
+  return memory_->reserve(total, alignment, scratch_total);
 }
 
 Status Session::allocate_tables() {
@@ -122,8 +125,15 @@ Status Session::run(uint32_t entry_index, const TensorRef* inputs, uint32_t inpu
   FERRULE_RETURN_IF_ERROR(bind_outputs(entry, outputs));
   FERRULE_RETURN_IF_ERROR(check_overlap(entry, inputs, outputs));
 
-  FERRULE_RETURN_IF_ERROR(variables_->lock(/*exclusive=*/entry.assigned_variables()->size() != 0));
-  Status status;
+  if (!memory_->begin_run())
+    return Status::error(StatusCode::kFailedPrecondition,
+                         "entry '%s' does not run: another session is running in the arena that they share",
+                         entry.name()->c_str());
+  Status status = variables_->lock(/*exclusive=*/entry.assigned_variables()->size() != 0);
+  if (!status.ok()) {
+    memory_->end_run();
+    return status;
+  }
   if (variables_->complete()) {
     const EntryMap& map = program_->entry_map(entry_index);
     bind_buffers(entry, inputs, outputs);
@@ -136,6 +146,7 @@ Status Session::run(uint32_t entry_index, const TensorRef* inputs, uint32_t inpu
                            entry.name()->c_str());
   }
   variables_->unlock();
+  memory_->end_run();
   return status;
 }
 

@@ -12,6 +12,7 @@
 
 #include "runtime/executor/parallel.h"
 #include "runtime/executor/profile.h"
+#include "runtime/executor/run_memory.h"
 #include "runtime/executor/variable_store.h"
 #include "runtime/executor/watch.h"
 #include "runtime/memory/memory_block.h"
@@ -35,6 +36,7 @@ struct SessionOptions {
   uint32_t thread_count = 0;       // 0: as many as there are CPUs for this process
   const char* target = nullptr;    // null: the best that this machine supports
   VariableStore* share = nullptr;  // null: variables of its own
+  RunMemory* memory = nullptr;     // null: arenas and scratch of its own
   Allocator allocator = system_allocator();
   const ThreadPoolInterface* thread_pool = nullptr;  // null: the process's pool
 };
@@ -69,8 +71,8 @@ class Session {
   const Allocator& allocator() const { return allocator_; }
   const char* target_name() const { return program_->metadata()->targets()->Get(target_)->name()->c_str(); }
   uint32_t thread_count() const { return parallel_.thread_count(); }
-  uint64_t arena_byte_size() const { return arena_.byte_size(); }
-  uint64_t scratch_byte_size() const { return scratch_.byte_size(); }
+  uint64_t arena_byte_size() const { return memory_->arena_byte_size(); }
+  uint64_t scratch_byte_size() const { return memory_->scratch_byte_size(); }
 
  private:
   friend class MemoryCheck;
@@ -78,7 +80,7 @@ class Session {
   Session() = default;
   ~Session() = default;
   Status initialize(const SessionOptions& options);
-  Status allocate_arenas();
+  Status allocate_arenas(RunMemory* shared);
   Status allocate_tables();
 
   const schema::Entry& entry(uint32_t index) const { return *program_->metadata()->entries()->Get(index); }
@@ -138,11 +140,10 @@ class Session {
   bool checks_numerics_ = false;
   const Watch* watch_ = nullptr;
 
-  MemoryBlock arena_;
-  MemoryBlock scratch_;
+  RunMemory* memory_ = nullptr;
   MemoryBlock output_views_;       // where outputs without a buffer of the caller go
   uint64_t scratch_stride_ = 0;    // bytes from one thread's scratch to the next
-  Array<uint64_t> arena_offsets_;  // one an arena, into arena_
+  Array<uint64_t> arena_offsets_;  // one an arena, into memory_->arena()
   Array<FerruleKernelFunction> kernels_;
   Array<ChunkError> errors_;  // one a thread
 

@@ -12,17 +12,41 @@ namespace py = pybind11;
 namespace ferrule::python {
 namespace {
 
+// Keeps sessions' memory; they hold on to it by themselves.
+class PyArena {
+public:
+  PyArena() {
+    Result<Arena> created = Arena::create();
+    check(created.status(), Action::Run);
+    arena.emplace(std::move(*created));
+  }
+  const Arena &get() const { return *arena; }
+
+  py::dict info() const {
+    const FerruleArenaInfo info = arena->info();
+    py::dict result;
+    result["arena_bytes"] = info.arena_bytes;
+    result["scratch_bytes"] = info.scratch_bytes;
+    return result;
+  }
+
+private:
+  std::optional<Arena> arena;
+};
+
 // A session is used by one thread at a time; Python's threads meet at the mutex while the interpreter's lock is
 // released.
 class PySession {
 public:
-  PySession(const Program &program, uint32_t threads, const py::object &target, const PySession *share)
+  PySession(const Program &program, uint32_t threads, const py::object &target, const PySession *share,
+            const PyArena *arena)
       : program(program) {
     Session::Options options;
     const std::string name = target.is_none() ? "" : target.cast<std::string>();
     options.thread_count = threads;
     options.target = target.is_none() ? nullptr : name.c_str();
     options.share = share == nullptr ? nullptr : &*share->session;
+    options.arena = arena == nullptr ? nullptr : &arena->get();
     Result<Session> created = Session::create(program, options);
     check(created.status(), Action::Run);
     session.emplace(std::move(*created));
@@ -246,9 +270,13 @@ private:
 } // namespace
 
 void bindSession(py::module_ &module) {
+  py::class_<PyArena>(module, "Arena", "Memory that sessions run in, one at a time.")
+      .def(py::init<>())
+      .def("info", &PyArena::info);
   py::class_<PySession>(module, "Session", "A program bound to memory and threads, with its own variables.")
-      .def(py::init<const Program &, uint32_t, const py::object &, const PySession *>(), py::arg("program"),
-           py::arg("threads") = 0, py::arg("target") = py::none(), py::arg("share") = py::none(),
+      .def(py::init<const Program &, uint32_t, const py::object &, const PySession *, const PyArena *>(),
+           py::arg("program"), py::arg("threads") = 0, py::arg("target") = py::none(), py::arg("share") = py::none(),
+           py::arg("arena") = py::none(),
            py::keep_alive<1, 2>())
       .def("run", &PySession::run, py::arg("entry"), py::arg("inputs"),
            "Runs an entry on a list of arrays in order, or a dict by name; returns its outputs as new arrays.")

@@ -1,9 +1,11 @@
 // Prints how the planner does on MiniMalloc's problems and on large random ones, with greedy by size (what most
 // runtimes use) beside it. Run from the root of the repository:
 //   bazel run //runtime/memory/planner:planner_bench
-#include <chrono>
+// With --json only MiniMalloc's problems, as one JSON array; `./dev bench plan` reads it.
 #include <cmath>
 #include <cstdio>
+#include <cstring>
+#include <ctime>
 #include <random>
 #include <vector>
 
@@ -20,13 +22,13 @@ constexpr uint64_t kFullSteps = 3'000'000'000;
 
 struct Timed {
   Plan plan;
-  double seconds;
+  double seconds;  // of the processor: one thread, whatever else the machine does
 };
 
 Timed timed_plan(const std::vector<Interval>& intervals, uint64_t steps, uint64_t target) {
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   Timed result = {plan(intervals, {steps, target}), 0.0};
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   if (!validate_plan(intervals, result.plan.offsets, result.plan.peak).ok()) std::printf("INVALID PLAN\n");
   return result;
 }
@@ -42,37 +44,69 @@ double greedy_by_size_ratio(const std::vector<Interval>& intervals) {
   return static_cast<double>(summary.peak) / static_cast<double>(summary.lower_bound);
 }
 
-void bench_minimalloc() {
+// One of MiniMalloc's problems: ratios of the peak to the lower bound.
+struct Row {
+  const MinimallocProblem& problem;
+  double by_size;  // greedy by size, best fit
+  Timed greedy, quick, full;
+  bool fits() const { return full.plan.peak <= kMinimallocCapacity; }
+};
+
+Row measure(const MinimallocProblem& problem) {
+  return {problem, greedy_by_size_ratio(problem.intervals), timed_plan(problem.intervals, 0, 0),
+          timed_plan(problem.intervals, kQuickSteps, kMinimallocCapacity),
+          timed_plan(problem.intervals, kFullSteps, kMinimallocCapacity)};
+}
+
+void print_json(const Row& row, bool is_first) {
+  std::printf("%s{\"problem\": \"%s\", \"intervals\": %zu, \"lower_bound\": %llu, \"by_size\": %.6f, \"greedy\": %.6f, "
+              "\"quick\": %.6f, \"quick_seconds\": %.6f, \"full\": %.6f, \"full_seconds\": %.6f, \"fits\": %s}",
+              is_first ? "" : ",\n", row.problem.name.c_str(), row.problem.intervals.size(),
+              static_cast<unsigned long long>(row.full.plan.lower_bound), row.by_size, ratio(row.greedy.plan),
+              ratio(row.quick.plan), row.quick.seconds, ratio(row.full.plan), row.full.seconds,
+              row.fits() ? "true" : "false");
+}
+
+void print_text(const Row& row) {
+  std::printf("%-8s %9zu %9.4f %9.4f %9.4f %9.1f %9.4f %9.2f %s\n", row.problem.name.c_str(),
+              row.problem.intervals.size(), row.by_size, ratio(row.greedy.plan), ratio(row.quick.plan),
+              row.quick.seconds * 1e3, ratio(row.full.plan), row.full.seconds, row.fits() ? "yes" : "no");
+  std::fflush(stdout);
+}
+
+// False where a problem's file is missing.
+bool bench_minimalloc(bool json) {
+  const std::vector<MinimallocProblem> problems = read_minimalloc_problems("runtime/memory/planner/testdata");
+  for (const MinimallocProblem& problem : problems) {
+    if (!problem.intervals.empty()) continue;
+    std::fprintf(stderr, "%s: not found; run from the root of the repository\n", problem.name.c_str());
+    return false;
+  }
+  if (json) {
+    std::printf("[");
+    for (const MinimallocProblem& problem : problems) print_json(measure(problem), &problem == &problems.front());
+    std::printf("]\n");
+    return true;
+  }
   std::printf("MiniMalloc, peak / lower bound; the search is told the capacity %llu\n",
               static_cast<unsigned long long>(kMinimallocCapacity));
   std::printf("%-8s %9s %9s %9s %9s %9s %9s %9s %s\n", "problem", "intervals", "by size", "greedy", "quick", "ms",
               "full", "s", "fits");
   double log_sum[4] = {}, total_seconds = 0.0;
   int solved = 0;
-  const std::vector<MinimallocProblem> problems = read_minimalloc_problems("runtime/memory/planner/testdata");
   for (const MinimallocProblem& problem : problems) {
-    if (problem.intervals.empty()) {
-      std::printf("%s: not found; run from the root of the repository\n", problem.name.c_str());
-      return;
-    }
-    const double by_size = greedy_by_size_ratio(problem.intervals);
-    const Timed greedy = timed_plan(problem.intervals, 0, 0);
-    const Timed quick = timed_plan(problem.intervals, kQuickSteps, kMinimallocCapacity);
-    const Timed full = timed_plan(problem.intervals, kFullSteps, kMinimallocCapacity);
-    const bool fits = full.plan.peak <= kMinimallocCapacity;
-    std::printf("%-8s %9zu %9.4f %9.4f %9.4f %9.1f %9.4f %9.2f %s\n", problem.name.c_str(), problem.intervals.size(),
-                by_size, ratio(greedy.plan), ratio(quick.plan), quick.seconds * 1e3, ratio(full.plan), full.seconds,
-                fits ? "yes" : "no");
-    std::fflush(stdout);
-    const double ratios[] = {by_size, ratio(greedy.plan), ratio(quick.plan), ratio(full.plan)};
+    const Row row = measure(problem);
+    print_text(row);
+    const double ratios[] = {row.by_size, ratio(row.greedy.plan), ratio(row.quick.plan), ratio(row.full.plan)};
     for (int k = 0; k < 4; ++k) log_sum[k] += std::log(ratios[k]);
-    total_seconds += full.seconds;
-    solved += fits;
+    total_seconds += row.full.seconds;
+    solved += row.fits();
   }
   const double count = static_cast<double>(problems.size());
   std::printf("%-8s %9s %9.4f %9.4f %9.4f %9s %9.4f %9.2f %d of %zu\n", "all", "", std::exp(log_sum[0] / count),
               std::exp(log_sum[1] / count), std::exp(log_sum[2] / count), "", std::exp(log_sum[3] / count),
               total_seconds, solved, problems.size());
+  return true;
 }
 
 // `longest`: how many instructions an interval may live; the horizon is `count` instructions.
@@ -92,8 +126,14 @@ void bench_random(size_t count, uint64_t longest) {
 }  // namespace
 }  // namespace ferrule::memory
 
-int main() {
-  ferrule::memory::bench_minimalloc();
+int main(int argc, char** argv) {
+  const bool json = argc == 2 && std::strcmp(argv[1], "--json") == 0;
+  if (argc > 1 && !json) {
+    std::fprintf(stderr, "usage: planner_bench [--json]\n");
+    return 2;
+  }
+  if (!ferrule::memory::bench_minimalloc(json)) return 1;
+  if (json) return 0;
   std::printf("\nRandom intervals, peak / lower bound\n%9s %9s %9s %9s %9s %9s\n", "intervals", "longest", "greedy",
               "ms", "search", "ms");
   for (size_t count : {size_t{1000}, size_t{5000}})
