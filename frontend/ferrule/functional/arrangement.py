@@ -102,7 +102,7 @@ def moveaxis(inp, source, destination):
     order = [axis for axis in range(ndim) if axis not in sources]
     for place, axis in sorted(zip(places, sources)):
         order.insert(place, axis)
-    return views.transpose(inp, order)
+    return views.permuted(inp, order)
 
 
 def _axes(op, axes, ndim):

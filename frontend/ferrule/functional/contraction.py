@@ -201,6 +201,7 @@ def linear(inp, weight, bias=None, compute_mode="default"):
     return result if bias is None else result + bias
 
 
+@remembered
 def bilinear(inp1, inp2, weight, bias=None):
     """y[o] = inp1 @ weight[o] @ inp2 + bias[o] over the last axes.
 

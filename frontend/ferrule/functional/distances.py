@@ -20,11 +20,13 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdims=False):
     return norm(as_tensor(x1) - x2 + eps, p, -1, keepdims)
 
 
+@remembered
 def dist(x1, x2, p=2):
     """The p-norm of all elements of x1 - x2."""
     return norm(as_tensor(x1) - x2, p)
 
 
+@remembered
 def cdist(x1, x2, p=2.0):
     """The p-norms of the differences of every row of ``x1`` [..., P, M] to every row of ``x2`` [..., R, M]: [..., P, R].
 
@@ -38,6 +40,7 @@ def cdist(x1, x2, p=2.0):
     return norm(expand_dims(x1, -2) - expand_dims(x2, -3), p, -1)
 
 
+@remembered
 def pdist(inp, p=2.0):
     """The distances of each row of ``inp`` (N, M) to those behind it, row by row: (N (N - 1) / 2,)."""
     inp = as_tensor(inp)

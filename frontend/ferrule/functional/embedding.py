@@ -18,7 +18,6 @@ from .shape import expand_dims, flatten
 __all__ = ["embedding", "embedding_bag"]
 
 
-@remembered
 def embedding(inp, weight, padding_idx=None, max_norm=None, norm_type=None):
     """The rows of ``weight`` [rows, width] at ``inp`` (any shape of integers).
 
@@ -28,11 +27,17 @@ def embedding(inp, weight, padding_idx=None, max_norm=None, norm_type=None):
             gradient is that of the rows as they are then.
         norm_type: which norm, 2 unless given.
     """
-    inp, weight = _checked("embedding", inp, weight)
     if max_norm is not None:
+        inp, weight = _checked("embedding", inp, weight)
         weight = _limited(inp, weight, max_norm, 2.0 if norm_type is None else norm_type)
     elif norm_type is not None:
         raise UnsupportedError(f"embedding: norm_type {norm_type} without max_norm at {user_location()}")
+    return _looked_up(inp, weight, padding_idx)
+
+
+@remembered
+def _looked_up(inp, weight, padding_idx):
+    inp, weight = _checked("embedding", inp, weight)
     return _rows("embedding", inp, weight, padding_idx)[0]
 
 

@@ -7,12 +7,14 @@ from ..errors import ShapeError
 from ..location import user_location
 from ..shapes import same_shape, show
 from .elementwise import exp, greater, log, maximum, where
+from .recording import remembered
 from .reduction import reduced
 from .shape import expand_dims
 
 __all__ = ["gaussian_nll_loss", "poisson_nll_loss"]
 
 
+@remembered
 def poisson_nll_loss(pred, label, log_input=True, full=False, eps=1e-8, reduction="mean"):
     """exp(pred) - label * pred: the mean of a Poisson distribution is exp(pred), the count is the label.
 
@@ -29,6 +31,7 @@ def poisson_nll_loss(pred, label, log_input=True, full=False, eps=1e-8, reductio
     return reduced("poisson_nll_loss", values, reduction)
 
 
+@remembered
 def gaussian_nll_loss(pred, label, var, full=False, eps=1e-6, reduction="mean"):
     """(log(var) + (pred - label)^2 / var) / 2: the label is normal around ``pred`` with the variance ``var``.
 

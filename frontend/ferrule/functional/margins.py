@@ -11,6 +11,7 @@ from .cumulative import cumprod
 from .distances import pairwise_distance
 from .elementwise import equal, logical_and, logical_not, maximum, minimum, not_equal, where
 from .indexing import indexing_one_hot, take
+from .recording import remembered
 from .reduce import any as any_of
 from .reduce import mean as mean_of
 from .reduce import sum as sum_of
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 
+@remembered
 def hinge_embedding_loss(pred, label, margin=1.0, reduction="mean"):
     """``pred``, a distance, where the label is 1; max(0, margin - pred) where it is -1; the sum of both elsewhere."""
     pred, label = as_tensor(pred), as_tensor(label)
@@ -35,11 +37,13 @@ def hinge_embedding_loss(pred, label, margin=1.0, reduction="mean"):
     return reduced("hinge_embedding_loss", values, reduction)
 
 
+@remembered
 def soft_margin_loss(pred, label, reduction="mean"):
     """log(1 + exp(-label * pred)) for labels -1 and 1."""
     return reduced("soft_margin_loss", softplus(-as_tensor(label) * as_tensor(pred)), reduction)
 
 
+@remembered
 def multilabel_soft_margin_loss(pred, label, weight=None, reduction="mean"):
     """The binary cross entropy of each class, averaged over the classes (the last axis).
 
@@ -55,6 +59,7 @@ def multilabel_soft_margin_loss(pred, label, weight=None, reduction="mean"):
     return reduced("multilabel_soft_margin_loss", mean_of(values, -1), reduction)
 
 
+@remembered
 def multi_margin_loss(pred, label, p=1, margin=1.0, weight=None, reduction="mean"):
     """The sum over the other classes j of max(0, margin - pred[label] + pred[j])^p, over the number of classes.
 
@@ -84,6 +89,7 @@ def multi_margin_loss(pred, label, p=1, margin=1.0, weight=None, reduction="mean
     return reduced(op, sum_of(where(other, short, 0.0), -1) / pred.shape[-1], reduction)
 
 
+@remembered
 def multilabel_margin_loss(pred, label, reduction="mean"):
     """The sum of max(0, 1 - pred[i] + pred[j]) over the labels i of a row and its other classes j, over the number of
     classes.

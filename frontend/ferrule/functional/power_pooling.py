@@ -10,18 +10,20 @@ from .elementwise import pow as power
 from .indexing import indices as index_of
 from .indexing import scatter
 from .pooling import avg_pool1d, avg_pool2d, avg_pool3d
-from .recording import as_wrapped_float, rounded_once
+from .recording import as_wrapped_float, remembered, rounded_once
 from .shape import reshape
 from .windows import batched, paddings, positive, unbatched
 
 __all__ = [f"{kind}{rank}d" for kind in ("lp_pool", "max_unpool") for rank in (1, 2, 3)]
 
 
+@remembered
 def lp_pool1d(inp, norm_type, kernel_size, stride=None, ceil_mode=False):
     """`lp_pool2d` over one axis of space."""
     return _power_pool("lp_pool1d", 1, avg_pool1d, inp, norm_type, kernel_size, stride, ceil_mode)
 
 
+@remembered
 def lp_pool2d(inp, norm_type, kernel_size, stride=None, ceil_mode=False):
     """(sum of x^p)^(1/p) of each window, with p = ``norm_type``; its gradient is 0 where that sum is.
 
@@ -32,6 +34,7 @@ def lp_pool2d(inp, norm_type, kernel_size, stride=None, ceil_mode=False):
     return _power_pool("lp_pool2d", 2, avg_pool2d, inp, norm_type, kernel_size, stride, ceil_mode)
 
 
+@remembered
 def lp_pool3d(inp, norm_type, kernel_size, stride=None, ceil_mode=False):
     """`lp_pool2d` over three axes of space."""
     return _power_pool("lp_pool3d", 3, avg_pool3d, inp, norm_type, kernel_size, stride, ceil_mode)
@@ -48,11 +51,13 @@ def _power_pool(op, rank, pool, inp, norm_type, kernel_size, stride, ceil_mode):
     return where(nothing, 0.0, power(where(nothing, 1.0, total), 1.0 / norm_type))
 
 
+@remembered
 def max_unpool1d(inp, indices, kernel_size, stride=None, padding=0, output_size=None):
     """`max_unpool2d` over one axis of space."""
     return _unpool("max_unpool1d", 1, inp, indices, kernel_size, stride, padding, output_size)
 
 
+@remembered
 def max_unpool2d(inp, indices, kernel_size, stride=None, padding=0, output_size=None):
     """Images with the elements of ``inp`` at ``indices`` and 0 elsewhere: what `max_pool2d` left of an image.
 
@@ -66,6 +71,7 @@ def max_unpool2d(inp, indices, kernel_size, stride=None, padding=0, output_size=
     return _unpool("max_unpool2d", 2, inp, indices, kernel_size, stride, padding, output_size)
 
 
+@remembered
 def max_unpool3d(inp, indices, kernel_size, stride=None, padding=0, output_size=None):
     """`max_unpool2d` over three axes of space."""
     return _unpool("max_unpool3d", 3, inp, indices, kernel_size, stride, padding, output_size)

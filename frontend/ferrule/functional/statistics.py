@@ -32,7 +32,6 @@ def _ascending(op, inp, axis):
     return sort(merged)[0], axes
 
 
-@remembered
 def _kept(inp, axes, keepdims, result):
     """``result``, with the reduced axes of ``inp`` as ones if they are kept."""
     return reshape(result, [1 if i in axes else size for i, size in enumerate(inp.shape)]) if keepdims else result

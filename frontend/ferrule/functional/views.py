@@ -24,10 +24,13 @@ def reshape(inp, target_shape):
 
 def transpose(inp, pattern):
     """The axes in the order ``pattern`` (a view)."""
+    return permuted(inp, plain.resolve_pattern("transpose", pattern, as_tensor(inp).shape))
+
+
+def permuted(inp, axes):
+    """The axes in the order ``axes``, a list that names each once (a view)."""
     tensor = as_tensor(inp)
-    handle = tensor._handle
-    axes = plain.resolve_pattern("transpose", pattern, handle.shape)
-    return _viewed(inp, tensor, transposed(handle, axes), Transpose(axes))
+    return _viewed(inp, tensor, transposed(tensor._handle, axes), Transpose(axes))
 
 
 def swapaxes(inp, axis1, axis2):
@@ -36,7 +39,7 @@ def swapaxes(inp, axis1, axis2):
     axes = list(range(ndim))
     a, b = resolve_axis("swapaxes", axis1, ndim), resolve_axis("swapaxes", axis2, ndim)
     axes[a], axes[b] = axes[b], axes[a]
-    return transpose(inp, axes)
+    return permuted(inp, axes)
 
 
 def broadcast_to(inp, shape):

@@ -43,6 +43,8 @@ def _elementwise():
         **_named("addcdiv addcmul fma", lambda f: f(x, y, z)),
         **_named("clamp clip", lambda f: f(x, -0.5, 0.5)),
         "glu": lambda: F.glu(x),
+        "gumbel_softmax": lambda: F.gumbel_softmax(x),
+        "rrelu": lambda: F.rrelu(x, training=True),
         "lerp": lambda: F.lerp(x, y, 0.3),
         "masked_fill": lambda: F.masked_fill(x, mask, 2.0),
         "prelu": lambda: F.prelu(x, slope),
@@ -70,8 +72,9 @@ def _products():
     x, y, row = fer.tensor(array(3, 4)), fer.tensor(array(4, 3)), fer.tensor(array(4))
     batch, other, square = fer.tensor(array(2, 3, 4)), fer.tensor(array(2, 4, 3)), fer.tensor(array(3, 3))
     heads, packed = fer.tensor(array(2, 2, 5, 8)), fer.tensor(array(4 * 8 * 8))
-    words, columns = fer.tensor(array(2, 5, 8)), fer.tensor(array(3))
+    words, columns, cube = fer.tensor(array(2, 5, 8)), fer.tensor(array(3)), fer.tensor(array(3, 3, 3))
     return {
+        "bilinear": lambda: F.bilinear(square, square, cube, columns),
         "addmm": lambda: F.addmm(square, x, y),
         "baddbmm": lambda: F.baddbmm(square, batch, other),
         "bmm": lambda: F.bmm(batch, other),
@@ -104,6 +107,9 @@ def _windows():
         calls |= _named(f"conv{rank}d conv_transpose{rank}d", lambda f, inp=inp, kernel=kernel: f(inp, kernel))
         calls |= _named(f"max_pool{rank}d avg_pool{rank}d", lambda f, inp=inp: f(inp, 2, 2))
         adaptive = f"adaptive_avg_pool{rank}d adaptive_max_pool{rank}d"
+        calls |= _named(f"lp_pool{rank}d", lambda f, inp=inp: f(inp, 2.0, 2))
+        halves, places = getattr(F, f"max_pool{rank}d")(inp, 2, 2), fer.tensor(np.zeros((2, 4, *[3] * rank), np.int32))
+        calls |= _named(f"max_unpool{rank}d", lambda f, halves=halves, places=places: f(halves, places, 2))
         calls |= _named(adaptive, lambda f, inp=inp, rank=rank: f(inp, 2 if rank == 1 else (2,) * rank))
     return calls | {
         "affine_grid": lambda: F.affine_grid(theta, (2, 4, 3, 3)),
@@ -137,13 +143,25 @@ def _norms_and_losses():
     image, scale = fer.tensor(array(2, 4, 6, 6)), fer.tensor(array(4))
     mean, variance = fer.tensor(array(4)), fer.tensor(np.ones(4, np.float32))
     labels, signs = fer.tensor(np.array([0, 2, 1], np.int32)), fer.tensor(np.ones(3, np.float32))
+    positive, several = fer.tensor(np.ones((3, 4), np.float32)), fer.tensor(np.array([[0, 1, -1, -1]] * 3, np.int32))
+    volume = fer.tensor(array(2, 4, 2, 2, 2))
     steps, counts = fer.tensor(array(5, 2, 4)), fer.tensor(np.array([5, 5], np.int32))
     words, lengths = fer.tensor(np.array([[1, 2], [2, 3]], np.int32)), fer.tensor(np.array([2, 2], np.int32))
     pairs = """binary_cross_entropy binary_cross_entropy_with_logits hinge_loss huber_loss kl_div l1_loss mse_loss
         smooth_l1_loss square_loss cosine_similarity pairwise_distance"""
     return {
         **_named(pairs, lambda f: f(x, y)),
-        **_named("cross_entropy nll_loss", lambda f: f(x, labels)),
+        **_named("cross_entropy nll_loss multi_margin_loss", lambda f: f(x, labels)),
+        **_named("cdist dist hinge_embedding_loss poisson_nll_loss soft_margin_loss", lambda f: f(x, y)),
+        "multilabel_soft_margin_loss": lambda: F.multilabel_soft_margin_loss(x, y),
+        "triplet_margin_with_distance_loss": lambda: F.triplet_margin_with_distance_loss(x, y, x),
+        **_named("alpha_dropout feature_alpha_dropout", lambda f: f(image, 0.5, True)),
+        "dropout1d": lambda: F.dropout1d(steps, 0.5),
+        "dropout2d": lambda: F.dropout2d(image, 0.5),
+        "dropout3d": lambda: F.dropout3d(volume, 0.5),
+        "gaussian_nll_loss": lambda: F.gaussian_nll_loss(x, y, positive),
+        "multilabel_margin_loss": lambda: F.multilabel_margin_loss(x, several),
+        "pdist": lambda: F.pdist(x),
         "cosine_embedding_loss": lambda: F.cosine_embedding_loss(x, y, signs),
         "margin_ranking_loss": lambda: F.margin_ranking_loss(row, row, row),
         "triplet_margin_loss": lambda: F.triplet_margin_loss(x, y, x),
@@ -200,10 +218,11 @@ def _shapes():
 def _positions():
     x, y = fer.tensor(array(3, 4)), fer.tensor(array(3, 4))
     places, grid = fer.tensor(np.array([0, 2, 1], np.int32)), fer.tensor(np.zeros((3, 4), np.int32))
-    cells, row = fer.tensor(np.array([[0, 1], [2, 3]], np.int32)), fer.tensor(array(2))
+    cells, row = fer.tensor(np.array([[0, 1], [2, 2]], np.int32)), fer.tensor(array(2))
     return {
         "bincount": lambda: F.bincount(places, length=3),
         "embedding": lambda: F.embedding(places, x),
+        "embedding_bag": lambda: F.embedding_bag(cells, x),
         "gather": lambda: F.gather(x, 1, grid),
         "gather_nd": lambda: F.gather_nd(x, cells),
         "index_add": lambda: F.index_add(x, 0, places, y),
