@@ -2,6 +2,9 @@
 index comes first. Positions are int32. Values carry gradients back to where they came from.
 """
 
+import numpy as np
+
+from .. import _compiler
 from .._stream import apply
 from .._tensor import Tensor, as_tensor
 from ..errors import ShapeError
@@ -16,6 +19,9 @@ __all__ = ["argsort", "searchsorted", "sort", "topk", "topk_accuracy"]
 
 
 def _positions(op, inp, axis, descending, k=None):
+    if not isinstance(descending, (bool, np.bool_)):
+        # PyTorch has the axis in this place.
+        raise TypeError(f"{op}: descending is {descending!r} at {user_location()}; a bool is needed (axis=... is the axis)")
     axis = resolve_axis(op, axis, inp.ndim)
     attrs = {"axis": axis, "descending": bool(descending)}
     if k is not None:
@@ -87,9 +93,10 @@ def searchsorted(sorted_sequence, values, right=False):
         values = expand_dims(values, 0)
     if sequence.ndim == 1 and values.ndim > 1:
         sequence = broadcast_to(sequence, values.shape[:-1] + sequence.shape)
-    sequence, values = widen("searchsorted", sequence), widen("searchsorted", values)
     if sequence.dtype != values.dtype:
-        values = values.astype(sequence.dtype)
+        common = _compiler.promote(sequence.dtype, values.dtype)
+        sequence, values = sequence.astype(common), values.astype(common)
+    sequence, values = widen("searchsorted", sequence), widen("searchsorted", values)
     handles = [sequence._handle, values._handle]
     result = Tensor._wrap(apply("searchsorted", handles, {"right": bool(right)})[0])
     return squeeze(result, 0) if flat else result

@@ -73,6 +73,28 @@ def test_searchsorted(right):
     assert F.searchsorted(fer.Tensor(steps), 2.0, right).item() == (3 if right else 1)
 
 
+@pytest.mark.parametrize("right", [False, True])
+@pytest.mark.parametrize("values", ["uint8", "int32", "int64", "float16", "float32", "float64"])
+@pytest.mark.parametrize("steps", ["uint8", "int32", "int64", "float16", "float32", "float64"])
+def test_searchsorted_compares_in_the_common_type(steps, values, right):
+    """2.5 lies behind 2, however narrow the sequence."""
+    sequence = np.array([1, 2, 2, 7], steps)
+    found = np.array([0, 1, 2, 3, 200] if values == "uint8" else [-1, 0.5, 1.75, 2, 2.5, 6.999, 7, 300]).astype(values)
+    wanted = np.searchsorted(sequence.astype("float64"), found.astype("float64"), "right" if right else "left")
+    np.testing.assert_array_equal(F.searchsorted(fer.Tensor(sequence), fer.Tensor(found), right).numpy(), wanted)
+
+
+@pytest.mark.parametrize("descending", [0, 1, -1, None, "yes"])
+@pytest.mark.parametrize("name", ["sort", "argsort", "topk"])
+def test_the_direction_is_a_bool(name, descending):
+    """PyTorch has the axis in this place: taken as a direction, it would give the wrong elements in silence."""
+    arguments = (fer.Tensor(X), 1, descending) if name == "topk" else (fer.Tensor(X), descending)
+    with pytest.raises(TypeError, match=rf"{name}: descending is {descending!r} at ordering_test.py:\d+; a bool"):
+        getattr(F, name)(*arguments)
+    with pytest.raises(TypeError, match=f"{name}: descending"):
+        getattr(fer.Tensor(X), name)(*arguments[1:])
+
+
 # Runs.
 
 
