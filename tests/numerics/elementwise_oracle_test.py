@@ -155,6 +155,10 @@ def test_empty_and_scalar():
     for reduction in (F.max, F.min, F.argmax):
         with pytest.raises(ShapeError, match=r"axis 0 must not be empty.*elementwise_oracle_test.py:\d+"):
             reduction(empty, 0)
+    for shape, axis in (((0,), None), ((0,), 0), ((0, 3), 0), ((3, 0), -1), ((2, 0, 3), (0, 1))):
+        got = F.logsumexp(fer.Tensor(np.zeros(shape, np.float32)), axis)
+        np.testing.assert_array_equal(got.numpy(), np.full(got.shape, -INF))
+    assert F.logsumexp(empty, 1).shape == (0,)
     scalar = fer.Tensor(3.0)
     for reduction in (F.sum, F.max, F.mean, F.prod, F.logsumexp, F.norm):
         assert reduction(scalar).numpy() == pytest.approx(3.0)
@@ -237,6 +241,17 @@ def test_int64_does_not_narrow():
     x = fer.Tensor(np.array([2**31 - 1, 1], np.int64))
     assert F.sum(x).numpy() == 2147483648
     assert (fer.Tensor(np.array(65536, np.int64)) * 65536).numpy() == 2**32
+    np.testing.assert_array_equal(F.cumsum(x, 0).numpy(), [2**31 - 1, 2**31])
+    np.testing.assert_array_equal(F.cumprod(fer.Tensor(np.array([65536, 65536], np.int64)), 0).numpy(), [2**16, 2**32])
+
+
+@pytest.mark.parametrize("start", (2**31 - 1, 2**53 + 1, 2**63 - 2, -(2**63), 2**63 - 1, 2**64 - 3))
+def test_arange_counts_exactly(start):
+    """Also where float64 has no number for each integer, and beyond int64."""
+    dtype = "uint64" if start > 2**62 else "int64"
+    for arguments in ((start, start + 3), (start + 2, start - (dtype == "uint64"), -1)):
+        wanted = [each for each in range(*arguments) if -(2**63) <= each]
+        assert F.arange(*arguments, dtype=dtype).numpy().tolist() == wanted
 
 
 def test_methods_are_the_functions():

@@ -1,7 +1,8 @@
 """Activations. The ones that are not primitive ops are stated by their formula; fusion makes one kernel of each.
 
 The formulas neither overflow nor cancel, and their gradients are finite, wherever the function itself is; float16 and
-bfloat16 are computed in float32 and rounded once. At a kink the gradient is that of the left side.
+bfloat16 are computed in float32 and rounded once. At a kink the gradient is that of the left side, or that of the flat
+side where an activation saturates at both ends (relu6, the hard variants).
 """
 
 from .._stream import apply
@@ -12,12 +13,12 @@ from ..shapes import is_static, show
 from .axes import resolve_axes, resolve_axis
 from .elementwise import (
     abs,
-    clip,
     equal,
     erfc,
     exp,
     expm1,
     greater,
+    greater_equal,
     less,
     less_equal,
     log,
@@ -76,7 +77,12 @@ def sigmoid(x):
 
 def relu6(x):
     """min(max(x, 0), 6)."""
-    return clip(x, 0.0, 6.0)
+    return _held(x, 0.0, 6.0)
+
+
+def _held(x, lower, upper):
+    """`clip`, but without a gradient at the bounds, as beyond them; NaN stays."""
+    return where(less_equal(x, lower), lower, where(greater_equal(x, upper), upper, x))
 
 
 @rounded_once
@@ -204,7 +210,7 @@ def softsign(inp):
 
 def hardtanh(inp, min_val=-1.0, max_val=1.0):
     """x held between two bounds."""
-    return clip(inp, min_val, max_val)
+    return _held(inp, min_val, max_val)
 
 
 def hardshrink(inp, lambd=0.5):

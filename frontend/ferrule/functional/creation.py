@@ -72,6 +72,10 @@ def arange(start=0, stop=None, step=1, *, dtype="float32", device=None):
         values = Tensor._wrap(apply("iota", [], {"shape": [count], "axis": 0, "dtype": name})[0])
         values = values if step == 1 else values * step
         return values if isinstance(start, int) and start == 0 else values + start
+    if any(isinstance(number, int) and not -(2**63) <= number < 2**63 for number in (start, stop, step)):
+        # NumPy would count in float64.
+        values = np.array(range(start, stop, step), "uint64" if max(start, stop) >= 2**63 else "int64")
+        return Tensor(values.astype(dtypes.to_numpy(name)))
     return Tensor(np.arange(start, stop, step).astype(dtypes.to_numpy(name)))
 
 

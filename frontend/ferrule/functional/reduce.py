@@ -7,7 +7,7 @@ are counted as int32. Reductions made of several ops compute float16 and bfloat1
 from .. import dtypes
 from .._stream import apply
 from .._tensor import Tensor, as_tensor
-from ..shapes import size_of
+from ..shapes import is_static, size_of
 from .axes import resolve_axes
 from .elementwise import abs as absolute
 from .elementwise import as_bool, equal, exp, isfinite, isnan, log, maximum, not_equal, sqrt, stop_gradient, where
@@ -220,8 +220,11 @@ def normalize(inp, ord=None, axis=None, eps=1e-12):  # noqa: A002
 
 @rounded_once
 def logsumexp(inp, axis=None, keepdims=False):
-    """log(sum(exp(x))) without overflow; -inf where every element is."""
+    """log(sum(exp(x))) without overflow; -inf where every element is, or where there is none."""
     inp = as_wrapped_float(inp)
+    sizes = [inp.shape[a] for a in resolve_axes("logsumexp", axis, inp.ndim)]
+    if [size for size in sizes if is_static(size) and size == 0]:
+        return log(sum(exp(inp), axis, keepdims))
     top = stop_gradient(max(inp, axis, keepdims=True))
     # An infinite maximum would leave inf - inf.
     top = where(isfinite(top), top, 0)

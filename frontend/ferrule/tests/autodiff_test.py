@@ -122,6 +122,23 @@ def test_rules_at_ties_and_at_zero():
     np.testing.assert_array_equal(pooled, [[[[1, 0], [0, 0]]]])
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_activations_that_saturate_are_flat_at_their_bounds(dtype):
+    for function, inside, slope in (
+        (F.relu6, (0.0, 6.0), 1.0),
+        (F.hardtanh, (-1.0, 1.0), 1.0),
+        (lambda x: F.hardtanh(x, -2.0, 0.5), (-2.0, 0.5), 1.0),
+        (F.hardsigmoid, (-3.0, 3.0), 1 / 6),
+        (lambda x: F.hardswish(x) - x * F.stop_gradient(F.hardsigmoid(x)), (-3.0, 3.0), None),
+    ):
+        low, high = inside
+        x = np.array([low - 1, low, low + 0.25, high - 0.25, high, high + 1], dtype)
+        # The last one is x times the derivative of hardsigmoid.
+        wanted = [0, 0, *(x[2:4] / 6 if slope is None else (slope, slope)), 0, 0]
+        got = fer.grad(lambda x, f=function: F.sum(f(x)))(fer.tensor(x)).numpy()
+        np.testing.assert_allclose(got, wanted, rtol=1e-2 if dtype == "float16" else 1e-6, atol=0)
+
+
 def test_value_and_grad_of_chosen_arguments():
     def f(a, b):
         return F.sum(a * a * b)
