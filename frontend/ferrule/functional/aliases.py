@@ -13,7 +13,19 @@ from .arrangement import diagonal
 from .axes import resolve_axis
 from .elementary import log
 from .elementwise import abs as absolute
-from .elementwise import bitwise_not, clip, equal, isnan, logical_and, logical_or, maximum, minimum, round, where
+from .elementwise import (
+    bitwise_not,
+    clip,
+    equal,
+    isnan,
+    logical_and,
+    logical_not,
+    logical_or,
+    maximum,
+    minimum,
+    round,
+    where,
+)
 from .recording import rounded_once
 from .reduce import all as all_of
 from .shape import concat, flatten, repeat
@@ -170,4 +182,6 @@ def xlogy(x, y):
     """x log(y); 0 where x is 0 and y no NaN."""
     x, y = as_tensor(x), as_tensor(y)
     nothing = logical_and(equal(x, 0), equal(y, y))
-    return where(nothing, 0.0, x * log(where(nothing, 1.0, y)))
+    # Only what would be 0 * inf is replaced: elsewhere the gradient for x is log(y), also at x = 0.
+    infinite = logical_and(nothing, logical_not(logical_and(y > 0, y < math.inf)))
+    return where(infinite, 0.0, x * log(where(infinite, 1.0, y)))

@@ -63,6 +63,10 @@ def test_by_hand():
 
 def test_gradients_by_hand():
     assert grad(lambda x: F.xlogy(x, t([4.0, 0.0])).sum())(t([2.0, 0.0])).numpy().tolist() == [np.log(4.0), 0]
+    # x log(y) is linear in x: its slope at x = 0 is log(y), wherever that is a number.
+    y = t([0.5, 1.0, 4.0])
+    assert grad(lambda x: F.xlogy(x, y).sum())(t([0.0, 0.0, -0.0])).numpy().tolist() == np.log(y.numpy()).tolist()
+    assert grad(lambda y: F.xlogy(t([0.0, 3.0]), y).sum())(t([0.0, 2.0])).numpy().tolist() == [0, 1.5]
     np.testing.assert_allclose(grad(lambda x: F.logit(x).sum())(t([0.25])).numpy(), [1 / (0.25 * 0.75)], rtol=1e-14)
     assert grad(lambda x: F.frac(x).sum())(t([1.75, -0.5])).numpy().tolist() == [1, 1]
     assert grad(lambda x: F.diff(x)[1])(t([1.0, 2.0, 4.0])).numpy().tolist() == [0, -1, 1]
