@@ -27,6 +27,8 @@ llvm::Expected<Scalar> getScalarAttribute(PendingCall &call, llvm::StringRef nam
       return Scalar(*flag);
     if (auto *integer = std::get_if<int64_t>(value))
       return Scalar(*integer);
+    if (auto *integer = std::get_if<uint64_t>(value))
+      return Scalar(*integer);
     if (auto *real = std::get_if<double>(value))
       return Scalar(*real);
   }

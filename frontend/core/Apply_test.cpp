@@ -30,6 +30,16 @@ TEST_CASE("a scalar that does not fit the tensor's integer type is refused") {
                                             "net.py:12, in module net.conv1"));
 }
 
+TEST_CASE("an integer beyond int64 is one of uint64, and near enough a float") {
+  RecordingFrontend test;
+  Scalar large(uint64_t(1) << 63);
+  CHECK(apply(test.frontend, "add", {zeros(DataType::UInt64, {2}), large})->getType() == DataType::UInt64);
+  CHECK(apply(test.frontend, "add", {zeros(DataType::Float16, {2}), large})->getType() == DataType::Float16);
+  ErrorText error = applyError(test.frontend, "add", {zeros(DataType::Int64, {2}), large});
+  CHECK(error.kind == ErrorKind::DType);
+  CHECK_THAT(error.message, Catch::StartsWith("the number 9223372036854775808 does not fit in int64, at net.py:12"));
+}
+
 TEST_CASE("true division of integers gives float32, comparisons give bool") {
   RecordingFrontend test;
   TensorRef ints = zeros(DataType::Int64, {2});

@@ -9,6 +9,10 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <cmath>
+#include <limits>
+#include <optional>
+
 namespace ferrule::frontend {
 
 mlir::Type toElementType(DataType type, mlir::MLIRContext *context) {
@@ -84,19 +88,39 @@ mlir::DenseElementsAttr toElements(const Tensor &tensor, mlir::MLIRContext *cont
 
 namespace {
 
-bool fitsInteger(int64_t value, DataType type) {
-  unsigned bits = 8 * getByteSize(type);
-  if (isUnsignedInteger(type))
-    return value >= 0 && llvm::isUIntN(bits, value);
-  return llvm::isIntN(bits, value);
-}
-
 double toDouble(const Scalar &number) {
   return std::visit([](auto value) { return static_cast<double>(value); }, number);
 }
 
+/// As a cast does it: towards zero, saturated, and 0 for NaN.
 int64_t toInt(const Scalar &number) {
-  return std::visit([](auto value) { return static_cast<int64_t>(value); }, number);
+  auto *real = std::get_if<double>(&number);
+  if (!real)
+    return std::visit([](auto value) { return static_cast<int64_t>(value); }, number);
+  constexpr double limit = 9223372036854775808.0; // 2^63
+  if (*real >= limit)
+    return std::numeric_limits<int64_t>::max();
+  return *real >= -limit ? static_cast<int64_t>(*real) : std::isnan(*real) ? 0 : std::numeric_limits<int64_t>::min();
+}
+
+std::string toText(const Scalar &number) {
+  auto *large = std::get_if<uint64_t>(&number);
+  return large ? std::to_string(*large) : std::to_string(toInt(number));
+}
+
+/// The number in `type`, an integer type; no value if it does not fit.
+std::optional<llvm::APInt> toInteger(const Scalar &number, DataType type) {
+  unsigned bits = 8 * getByteSize(type);
+  bool isSigned = isSignedInteger(type);
+  if (auto *large = std::get_if<uint64_t>(&number)) {
+    if (isSigned || !llvm::isUIntN(bits, *large))
+      return std::nullopt;
+    return llvm::APInt(bits, *large);
+  }
+  int64_t value = toInt(number);
+  if (isSigned ? !llvm::isIntN(bits, value) : value < 0 || !llvm::isUIntN(bits, value))
+    return std::nullopt;
+  return llvm::APInt(bits, static_cast<uint64_t>(value), isSigned);
 }
 
 } // namespace
@@ -113,12 +137,10 @@ llvm::Expected<mlir::DenseElementsAttr> toElements(const Scalar &number, DataTyp
   } else {
     // Promotion has made sure that an integer type means an integer scalar,
     // except where the caller asked for a conversion (`full`).
-    int64_t integer = toInt(number);
-    if (!fitsInteger(integer, type))
-      return makeError(ErrorKind::DType, "the number " + llvm::Twine(integer) + " does not fit in " + getName(type));
-    unsigned bits = 8 * getByteSize(type);
-    value =
-        mlir::IntegerAttr::get(elementType, llvm::APInt(bits, static_cast<uint64_t>(integer), isSignedInteger(type)));
+    std::optional<llvm::APInt> integer = toInteger(number, type);
+    if (!integer)
+      return makeError(ErrorKind::DType, "the number " + toText(number) + " does not fit in " + getName(type));
+    value = mlir::IntegerAttr::get(elementType, *integer);
   }
   return mlir::DenseElementsAttr::get(tensorType, value);
 }
@@ -133,6 +155,8 @@ llvm::Expected<mlir::Attribute> toAttribute(const AttributeValue &value, mlir::M
     return builder.getBoolAttr(*flag);
   if (auto *integer = std::get_if<int64_t>(&value))
     return builder.getI64IntegerAttr(*integer);
+  if (auto *integer = std::get_if<uint64_t>(&value))
+    return builder.getIntegerAttr(builder.getIntegerType(64, /*isSigned=*/false), llvm::APInt(64, *integer));
   if (auto *real = std::get_if<double>(&value))
     return builder.getF64FloatAttr(*real);
   if (auto *text = std::get_if<std::string>(&value))

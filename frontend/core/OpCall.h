@@ -12,8 +12,9 @@
 
 namespace ferrule::frontend {
 
-/// A Python number: weak in promotion, broadcast to any shape.
-using Scalar = std::variant<bool, int64_t, double>;
+/// A Python number: weak in promotion, broadcast to any shape. An integer is
+/// uint64_t only where int64_t does not hold it.
+using Scalar = std::variant<bool, int64_t, uint64_t, double>;
 
 /// An optional operand that the caller leaves out.
 struct Absent {};
@@ -21,10 +22,10 @@ struct Absent {};
 /// What stands in an operand position. A DimExpr counts as a weak integer.
 using Operand = std::variant<Absent, TensorRef, Scalar, DimExpr>;
 
-/// Attribute values, and the attribute each becomes: bool, i64, f64, string,
+/// Attribute values, and the attribute each becomes: bool, i64, ui64, f64, string,
 /// an i64 array, #ferrule.dims, an element type, dense elements of a tensor.
 using AttributeValue =
-    std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, Shape, DataType, TensorRef>;
+    std::variant<bool, int64_t, uint64_t, double, std::string, std::vector<int64_t>, Shape, DataType, TensorRef>;
 
 struct OpAttribute {
   std::string name;

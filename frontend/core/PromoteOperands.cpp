@@ -10,7 +10,7 @@ namespace {
 DataType weakType(const Scalar &scalar) {
   if (std::holds_alternative<bool>(scalar))
     return DataType::Bool;
-  return std::holds_alternative<int64_t>(scalar) ? defaultInteger : defaultFloat;
+  return std::holds_alternative<double>(scalar) ? defaultFloat : defaultInteger;
 }
 
 OperandType typeOf(const PendingOperand &operand) {

@@ -205,13 +205,28 @@ Shape toShape(py::handle sequence) {
 
 namespace {
 
+Scalar toIntegerScalar(py::handle object) {
+  int overflow = 0;
+  int64_t value = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
+  if (!overflow)
+    return Scalar(value);
+  if (overflow > 0) {
+    uint64_t large = PyLong_AsUnsignedLongLong(object.ptr());
+    if (!PyErr_Occurred())
+      return Scalar(large);
+    PyErr_Clear();
+  }
+  raise(makeError(ErrorKind::DType, "the number " + std::string(py::str(object)) +
+                                        " does not fit in 64 bits; write it as a float, at " + describeUserLine()));
+}
+
 /// bool before int: Python's bool is an int. NumPy's float64 scalar is a float
 /// and counts as Python's; other NumPy scalars are arrays with a dtype.
 std::optional<Scalar> toScalar(py::handle object) {
   if (PyBool_Check(object.ptr()))
     return Scalar(object.cast<bool>());
   if (PyLong_Check(object.ptr()))
-    return Scalar(object.cast<int64_t>());
+    return toIntegerScalar(object);
   if (PyFloat_Check(object.ptr()))
     return Scalar(object.cast<double>());
   return std::nullopt;

@@ -96,6 +96,29 @@ def test_promotion(left, right, dtype):
     assert (a * b).dtype == dtype and (b * a).dtype == dtype
 
 
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+def test_python_integers_at_the_limits_of_each_type(bits):
+    for dtype, low, high in ((f"int{bits}", -(2 ** (bits - 1)), 2 ** (bits - 1) - 1), (f"uint{bits}", 0, 2**bits - 1)):
+        x = fer.tensor(np.array([low, 1, high], dtype))
+        assert (x == high).numpy().tolist() == [False, False, True] and (x > low).numpy().tolist() == [False, True, True]
+        assert F.where(x == 1, high, x).numpy().tolist() == [low, high, high]
+        assert F.full((2,), high, dtype=dtype).numpy().tolist() == [high, high]
+        assert (x * high).numpy().tolist() == (x.numpy() * np.array(high, dtype)).tolist()
+        for number in (low - 1, high + 1, 2**64, -(2**63) - 1):
+            with pytest.raises(DtypeError, match=rf"the number {number} does not fit in ({dtype}|64 bits).*tensor_test.py"):
+                _ = x + number
+    assert (fer.tensor([1.0]) * 2**63).item() == 2.0**63 and (2 ** (bits - 1) * fer.tensor([1.0])).item() == 2 ** (bits - 1)
+
+
+def test_full_converts_as_a_cast():
+    for dtype, low, high in (("int8", -128, 127), ("uint16", 0, 65535), ("int64", -(2**63), 2**63 - 1)):
+        assert F.full((1,), 2.7, dtype=dtype).item() == 2 and F.full((1,), float("nan"), dtype=dtype).item() == 0
+        assert low == 0 or F.full((1,), -2.7, dtype=dtype).item() == -2
+    assert F.full((1,), 1e30, dtype="int64").item() == 2**63 - 1
+    with pytest.raises(DtypeError, match="the number 300 does not fit in uint8"):
+        F.full((1,), 300.0, dtype="uint8")
+
+
 def test_python_numbers_never_widen():
     assert (fer.tensor(np.ones(2, "float32")) * 2.5).dtype == "float32"
     assert (fer.tensor(np.ones(2, "int8")) + 1).dtype == "int8"
