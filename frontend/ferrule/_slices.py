@@ -26,7 +26,9 @@ def bounds(shape, axis, part):
         start, stop, _ = part.indices(size)
         return (start, stop, step) if len(range(start, stop, step)) else (0, 0, 1)
     if step > 0 and part.stop is None and is_static(part.start) and (part.start or 0) >= 0:
-        return operator.index(part.start or 0), _FULL, step
+        start = operator.index(part.start or 0)
+        # Where the Dims say that it begins inside, its size is n - start: the same expression as that of [:-start].
+        return start, size if start and _decided(operator.le, start, size) else _FULL, step
     low, high = (0, size) if step > 0 else (-1, size - 1)
     first, behind = (low, high) if step > 0 else (high, low)
     start = first if part.start is None else _cut(_counted(shape, axis, part.start, part), low, high)
@@ -55,7 +57,8 @@ def _decided(comparison, a, b):
 
 
 def _at_least(value, low):
-    return value if _decided(operator.ge, value, low) else _compiler.max_(value, low)
+    """max(value, low), written such that the distance to ``low`` is max(value - low, 0)."""
+    return value if _decided(operator.ge, value, low) else _compiler.max_(value - low, 0) + low
 
 
 def _at_most(value, high):
@@ -63,6 +66,9 @@ def _at_most(value, high):
 
 
 def _cut(value, low, high):
+    """``value`` held between two bounds, of which ``low`` is never the larger."""
+    if _decided(operator.le, value, high):
+        return _at_least(value, low)
     return _at_most(_at_least(value, low), high)
 
 

@@ -183,7 +183,7 @@ LogicalResult SliceOp::buildGradient(GraphBuilder &b, ValueRange cotangents, Mut
   Dims from = getDims(getX());
   Value g = cotangents[0];
   for (auto [axis, size] : llvm::enumerate(from)) {
-    DimExpr start = getStarts().getDims()[axis];
+    DimExpr start = getStarts().getDims()[axis], stop = getStops().getDims()[axis];
     int64_t step = getSteps()[axis];
     DimExpr count = getDims(g)[axis];
     if (count == size && step == 1)
@@ -192,7 +192,8 @@ LogicalResult SliceOp::buildGradient(GraphBuilder &b, ValueRange cotangents, Mut
       gradients[0] = b.like(getX(), 0.0);
       return success();
     }
-    if (step < 0) {
+    bool reversed = step < 0;
+    if (reversed) {
       // Reverse, so that the elements ascend; the first one is then the last taken.
       g = sliceAxis(b, g, axis, count - 1, -1, -1);
       start = start + (count - 1) * step;
@@ -200,7 +201,13 @@ LogicalResult SliceOp::buildGradient(GraphBuilder &b, ValueRange cotangents, Mut
     }
     if (step != 1)
       g = dilateAxis(b, g, axis, step);
-    g = padAxis(b, g, axis, start, size - start - getDims(g)[axis]);
+    DimExpr covered = getDims(g)[axis], before = start;
+    // A slice of nothing may begin behind the end, where the size is found when the program runs.
+    if (step == 1 && stop == DimExpr(kEnd))
+      before = size - covered;
+    else if (before != DimExpr(0) && (before.isConstant() || reversed))
+      before = DimExpr::min(before, size);
+    g = padAxis(b, g, axis, before, size - before - covered);
   }
   gradients[0] = g;
   return success();

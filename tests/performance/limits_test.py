@@ -10,6 +10,8 @@ import digits
 import pytest
 
 import ferrule as fer
+import ferrule.functional
+import ferrule.module as M
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RUNTIME_BYTES = 1_500_000
@@ -44,6 +46,28 @@ def test_compile_time(make_digits):
         digits.compile_digits(*make_digits())
         seconds.append(time.process_time() - start)
     assert min(seconds) <= COMPILE_SECONDS, seconds
+
+
+def test_compiling_does_not_grow_with_the_batch():
+    """Neither code nor constants nor time: broadcasts are not stored, loops not unrolled, nothing folded that is large."""
+
+    def cost(net, x):
+        y = net(x) + fer.functional.ones((x.shape[0], 8, 14, 14)) * 0.5
+        return fer.functional.mean(y * fer.functional.arange(x.shape[0]).reshape(-1, 1, 1, 1))
+
+    bytes_at, seconds_at = {}, {}
+    for batch in (1, 4096):
+        net = M.Sequential(M.Conv2d(3, 8, 3), M.BatchNorm2d(8), M.ReLU())
+        seconds = []
+        for _ in range(3):
+            start = time.process_time()
+            entry = fer.value_and_grad(lambda x, net=net: cost(net, x))
+            program = fer.compile({"step": (entry, [fer.Spec((batch, 3, 16, 16))])}, modules={"net": net})
+            seconds.append(time.process_time() - start)
+        bytes_at[batch], seconds_at[batch] = program.sizes()["file"], min(seconds)
+    # The 4,096 numbers of arange are stored.
+    assert bytes_at[4096] - 4 * 4096 <= 1.2 * bytes_at[1], bytes_at
+    assert seconds_at[4096] <= 2 * seconds_at[1], seconds_at
 
 
 def test_compiling_twice_gives_the_same_bytes(make_digits, digits_artifact, tmp_path):

@@ -138,6 +138,27 @@ def test_gradients_left_by_an_entry_accumulate_in_the_artifact():
         assert session["weight.grad"].tolist() == [times, 3 * times]
 
 
+def test_an_artifact_of_a_gradient_for_its_input_alone(tmp_path):
+    """Nothing is trained: the weights are read, no optimizer and no other gradient is in the program."""
+    net = M.Sequential(M.Linear(3, 5), M.Tanh(), M.Linear(5, 1))
+    cost = lambda x: F.sum(net(x) * net(x))  # noqa: E731
+    program = fer.compile({"slope": (fer.grad(cost), [fer.Spec((2, 3))])}, modules={"net": net})
+    program.save(tmp_path / "slope.fer")
+    session = fer.Session(fer.load(tmp_path / "slope.fer"))
+    before = {name: session[name] for name in session.variables()}
+    assert sorted(before) == sorted(f"net.{name}" for name in net.state_dict())
+    x = np.array([[1.0, -2.0, 0.5], [0.0, 3.0, 1.0]], "float32")
+    (slope,) = session.run("slope", x)
+    np.testing.assert_array_equal(slope, fer.grad(cost)(fer.tensor(x)).numpy())
+    step = 1e-2 * np.eye(6, dtype="float32").reshape(6, 2, 3)
+    differences = [(cost(fer.tensor(x + d)).item() - cost(fer.tensor(x - d)).item()) / 2e-2 for d in step]
+    np.testing.assert_allclose(slope.ravel(), differences, rtol=2e-2, atol=2e-3)
+    for name, value in before.items():
+        np.testing.assert_array_equal(session[name], value)
+    session = fer.Session(fer.compile({"slopes": (fer.grad(lambda a, b: F.sum(a + b), (0, 1)), [fer.Spec((2,))] * 2)}))
+    assert [slope.tolist() for slope in session.run("slopes", x[0, :2], x[1, :2])] == [[1, 1], [1, 1]]
+
+
 def test_variables_without_a_name_are_refused():
     hidden = [fer.Parameter(np.ones(3, "float32"))]
     holder = {0.5: hidden}

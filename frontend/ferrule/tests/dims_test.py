@@ -46,6 +46,26 @@ def test_any_batch_has_the_bits_of_dynamic_mode(name):
         np.testing.assert_array_equal(session.run("f", x)[0], f(fer.tensor(x)).numpy(), err_msg=f"batch {batch}")
 
 
+def test_a_dim_that_is_0():
+    """What an empty reduction gives, also after a larger run has filled the memory."""
+    wanted = {
+        F.sum: 0.0, F.prod: 1.0, F.mean: np.nan, F.max: -np.inf, F.min: np.inf, F.argmax: 0, F.argmin: 0, F.any: False,
+        F.all: True, F.norm: 0.0, F.logsumexp: -np.inf, F.var: np.nan,
+    }  # fmt: skip
+    spec = fer.Spec((fer.Dim("n", min=0, max=16), 3, 4))
+    entry = lambda x: (  # noqa: E731
+        *(reduction(x, 0) for reduction in wanted), F.softmax(x, 0), F.sort(x, axis=0)[0], F.cumsum(x, 0), F.exp(x),
+        F.matmul(x[:, 0], x[:, 1], transpose_a=True), fer.grad(lambda x: F.sum(F.max(x, 0)))(x),
+    )  # fmt: skip
+    session = fer.Session(fer.compile({"f": (entry, [spec])}))
+    session.run("f", np.full((16, 3, 4), 7.0, "float32"))
+    results = session.run("f", np.zeros((0, 3, 4), "float32"))
+    for result, (reduction, value) in zip(results, wanted.items()):
+        np.testing.assert_array_equal(result, np.full((3, 4), value), err_msg=reduction.__name__)
+    assert [result.shape for result in results[len(wanted):]] == [(0, 3, 4)] * 4 + [(4, 4), (0, 3, 4)]
+    assert not results[-2].any()
+
+
 def test_batch_norm_of_one_value_a_channel():
     bn = M.BatchNorm1d(3)
 

@@ -48,6 +48,59 @@ def test_vjp_and_jvp_are_transposes():
     assert left == pytest.approx(right, rel=1e-12)
 
 
+def drawn(*shape):
+    return tensor(np.random.default_rng(len(shape)).standard_normal(shape))
+
+
+FUNCTIONS = {
+    "conv1d": lambda x: F.conv1d(x, drawn(2, 4, 3), padding=1, stride=2),
+    "conv_transpose1d": lambda x: F.conv_transpose1d(x, drawn(4, 2, 3), stride=2),
+    "conv by weight": lambda x: F.conv1d(drawn(2, 4, 9), x),
+    "matmul": lambda x: F.matmul(x, drawn(6, 5)),
+    "matmul with a vector": lambda x: F.matmul(x, drawn(6)),
+    "product with itself": lambda x: F.matmul(x, x, transpose_b=True),
+    "max_pool": lambda x: F.max_pool1d(x, 3, 2, 1),
+    "avg_pool": lambda x: F.avg_pool1d(x, 3, 2, 1),
+    "adaptive pool": lambda x: F.adaptive_avg_pool1d(x, 4),
+    "batch_norm": lambda x: F.batch_norm(x, training=True) ** 3.0,
+    "layer_norm": lambda x: F.layer_norm(x, 6, False),
+    "softmax": lambda x: F.softmax(x, 2),
+    "logsoftmax": lambda x: F.logsoftmax(x, 1),
+    "attention": lambda x: F.attention(x, x, x),
+    "take": lambda x: x[:, [0, 0, 3]],
+    "gather": lambda x: F.gather(x, 2, F.argsort(x, axis=2)),
+    "slice": lambda x: x[:, 1::2, ::-1],
+    "write": lambda x: F.scatter_add(x, 0, F.argsort(x, axis=0), x),
+    "transpose": lambda x: F.transpose(x, (2, 0, 1)),
+    "broadcast": lambda x: F.broadcast_to(x, (3, 2, 4, 6)),
+    "concat": lambda x: F.concat([x, x * x], 1),
+    "pad": lambda x: F.pad(x, ((0, 0), (1, 2), (2, 1)), "reflect"),
+    "interpolate": lambda x: F.interpolate(x, 9, mode="linear"),
+    "cumsum": lambda x: F.cumsum(x, 1),
+    "cumprod": lambda x: F.cumprod(x, 2),
+    "sort": lambda x: F.sort(x, axis=2)[0],
+    "prod": lambda x: F.prod(x, 1),
+    "var": lambda x: F.var(x, (0, 2)),
+    "scan": lambda x: F.scan(lambda carry, row: (carry * 0.5 + row, carry * row), x[0], x)[1],
+    "while": lambda x: F.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, F.sin(c[1])), (0, x), max_steps=5)[1],
+    "cond": lambda x: F.cond(F.sum(x) > 0, lambda x: x * x, lambda x: F.exp(x), x),
+    "where": lambda x: F.where(x > 0, x, 0.5 * x),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_cotangent_that_is_one_number_everywhere(name):
+    """That of a sum is never stored: every rule takes it as it takes a tensor of as many numbers, bit by bit."""
+    f, x = FUNCTIONS[name], drawn(2, 4, 6)
+    f = {"conv by weight": lambda x: FUNCTIONS[name](x[:, :, :3])}.get(name, f)
+    expanded = fer.grad(lambda x: 2.0 * F.sum(f(x)))(x)
+    value, pull = fer.vjp(f, x)
+    stored = pull(fer.tensor(np.full(value.shape, 2.0)))
+    np.testing.assert_array_equal(expanded.numpy(), (stored[0] if isinstance(stored, tuple) else stored).numpy())
+    session = fer.Session(fer.compile({"g": (fer.grad(lambda x: 2.0 * F.sum(f(x))), [fer.Spec((2, 4, 6), "float64")])}))
+    np.testing.assert_array_equal(session.run("g", x.numpy())[0], expanded.numpy())
+
+
 def test_jvp_against_differences():
     def f(x, y):
         return {"p": F.exp(x) * y, "q": F.sum(x * y * y)}

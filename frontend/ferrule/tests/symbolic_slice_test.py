@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ferrule as fer
+import ferrule.functional as F
 from ferrule import errors
 from ferrule.jit import trace
 
@@ -88,6 +89,62 @@ def test_write(name):
         wanted = data(size)
         read(wanted, size)[...] = 7.0
         np.testing.assert_array_equal(session.run("f", data(size))[0], wanted)
+
+
+@pytest.mark.parametrize("least", (0, 1, 2, 3))
+def test_what_is_cut_off_at_either_end_has_one_size(least):
+    """n - 1 elements are n - 1 elements, whether the first or the last is missing, also where n may be 0."""
+    n = fer.Dim("n", min=least, max=9)
+
+    def steps(x):
+        return x[:, 1:] - x[:, :-1], F.diff(x, axis=1), x[:, 3:] * x[:, :-3]
+
+    def curves(x):
+        return x[:, 2:] - 2.0 * x[:, 1:-1] + x[:, :-2]
+
+    def next_of(logits, label):
+        """Each row predicts the label that follows."""
+        return F.cross_entropy(logits[:, :-1], label[:, 1:], axis=2)
+
+    session = compile_with(n, lambda x: steps(x))
+    for size in (least, 5, 9):
+        x = data(size)
+        wanted = x[:, 1:] - x[:, :-1], np.diff(x, axis=1), x[:, 3:] * x[:, : max(size - 3, 0)]
+        for got, want in zip(session.run("f", x), wanted):
+            np.testing.assert_array_equal(got, want)
+    session = compile_with(n, fer.value_and_grad(next_of, 0), fer.Spec((2, n), "int32"))
+    for size in (max(least, 2), 5, 9):
+        label = np.arange(2 * size, dtype=np.int32).reshape(2, size) % 3
+        loss, gradient = fer.value_and_grad(next_of, 0)(fer.tensor(data(size)), fer.tensor(label))
+        for got, want in zip(session.run("f", data(size), label), (loss, gradient)):
+            np.testing.assert_array_equal(got, want.numpy())
+    if least:
+        session = compile_with(n, lambda x: (curves(x), fer.grad(lambda x: F.sum(curves(x)))(x)))
+        for size in (least, 5, 9):
+            x = fer.tensor(data(size))
+            for got, want in zip(session.run("f", data(size)), (curves(x), fer.grad(lambda x: F.sum(curves(x)))(x))):
+                np.testing.assert_array_equal(got, want.numpy())
+
+
+@pytest.mark.parametrize("part", (slice(2, None), slice(5, None), slice(2, None, 2), slice(5, None, 3), slice(-2, None, -2),
+                                  slice(None, None, -1), slice(1, 4), slice(3, 4), slice(6, 9, 2)))  # fmt: skip
+@pytest.mark.parametrize("least", (0, 1))
+def test_a_part_may_begin_behind_the_end(least, part):
+    """Then it is empty, its gradient is zero, and a write to it changes nothing."""
+    n = fer.Dim("n", min=least, max=9)
+
+    def everything(x):
+        y = x * 1.0
+        y[:, part] = 7.0
+        return x[:, part] * 1.0, fer.grad(lambda x: F.sum(x[:, part] * x[:, part]) * 0.5)(x), y
+
+    session = compile_with(n, everything)
+    for size in (least, 2, 4, 5, 9):
+        x = data(size)
+        gradient, written = np.zeros_like(x), x.copy()
+        gradient[:, part], written[:, part] = x[:, part], 7.0
+        for got, want in zip(session.run("f", x), (x[:, part], gradient, written)):
+            np.testing.assert_array_equal(got, want)
 
 
 def test_a_fixed_axis_with_symbolic_bounds():
