@@ -172,3 +172,10 @@ __all__ = [
     "pad_packed_sequence",
     "pad_sequence",
 ]
+
+
+def __getattr__(name):
+    """Says of PyTorch's names that are left out why they are."""
+    from .. import _absent
+
+    return _absent.refuse("module", name, __name__)
