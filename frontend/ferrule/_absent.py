@@ -19,7 +19,6 @@ ABSENT = {
         """,
         "the regions to pool are drawn at random in a way of PyTorch's own": "FractionalMaxPool2d FractionalMaxPool3d",
         "CrossEntropyLoss of a Linear layer": "LinearCrossEntropyLoss LinearCrossEntropyOptions",
-        "CrossEntropyLoss over all classes": "AdaptiveLogSoftmaxWithLoss",
         "Module, or the layer itself, is the base class": "Container RNNBase RNNCellBase",
         "an older name in PyTorch; LocalResponseNorm": "CrossMapLRN2d",
         "an older name in PyTorch; NLLLoss": "NLLLoss2d",
