@@ -71,3 +71,10 @@ from .statistics import *  # noqa: F403
 from .views import broadcast_to, expand_dims, reshape, split, squeeze, swapaxes, transpose
 
 __all__ = [name for name in dir() if not name.startswith("_")]
+
+
+def __getattr__(name):
+    """Says of PyTorch's names that are left out why they are."""
+    from .. import _absent
+
+    return _absent.refuse("functional", name, __name__)

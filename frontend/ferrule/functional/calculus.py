@@ -1,6 +1,5 @@
 """Functions of samples along an axis: slopes, integrals, what lies between."""
 
-from .._tensor import as_tensor
 from ..errors import ShapeError
 from ..location import user_location
 from ..shapes import is_static, same_shape, show

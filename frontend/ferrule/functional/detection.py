@@ -28,7 +28,9 @@ def nms(boxes, scores, iou_thresh, max_output=None):
     Args:
         boxes: (N, 4): x and y of two corners, the smaller ones first.
         scores: (N,). Of equal ones the lower position comes first.
-        iou_thresh: two boxes overlap if the area of both together is more than this share of the area of either.
+        iou_thresh: two boxes overlap if the area that they share is more than this part of the area that they cover
+            together; at exactly this part both stay, as in MegEngine. Corners are points, so a box is x1 - x0 wide,
+            with no 1 added.
         max_output: how many positions to give at most.
 
     Returns:

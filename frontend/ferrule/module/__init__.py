@@ -31,6 +31,7 @@ from .activation import (
     Tanhshrink,
     Threshold,
 )
+from .adaptive_softmax import AdaptiveLogSoftmaxWithLoss
 from .attention import MultiHeadAttention, MultiheadAttention
 from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .convolution import (
@@ -172,3 +173,10 @@ __all__ = [
     "pad_packed_sequence",
     "pad_sequence",
 ]
+
+
+def __getattr__(name):
+    """Says of PyTorch's names that are left out why they are."""
+    from .. import _absent
+
+    return _absent.refuse("module", name, __name__)

@@ -41,3 +41,10 @@ __all__ = [
     "clip_grad_value_",
     *lr_scheduler.__all__,
 ]
+
+
+def __getattr__(name):
+    """Says of PyTorch's names that are left out why they are."""
+    from .. import _absent
+
+    return _absent.refuse("optimizer", name, __name__)

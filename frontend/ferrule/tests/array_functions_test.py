@@ -143,3 +143,22 @@ def test_wrong_arguments_are_refused():
     ):
         with pytest.raises(error, match=pattern):
             call()
+
+
+def test_an_artifact_gives_the_bits_of_dynamic_mode():
+    def everything(x, label):
+        values, counts = F.unique(label, return_counts=True)
+        pooled, places = F.max_pool1d(x[None], 2, return_indices=True)
+        return [
+            values, counts, F.logcumsumexp(x, 1), F.nanquantile(x, [0.25, 0.5], 0), F.cov(x), F.kron(x[:2], x[:2]),
+            F.interp(x, x[0] * 0 + F.arange(6), x[0]), F.cdist(x, x, 3), F.histogram(x, 4)[0], F.max_unpool1d(pooled, places, 2),
+            F.embedding_bag(label, x, mode="max"), F.loss.multi_margin_loss(x, label[0]), F.diag_embed(x, 1), F.sinc(x),
+            F.cummax(label.astype("uint64"), 1)[0], F.argsort(label.astype("uint64")), np.sum(np.exp(x) * x, axis=1),
+        ]  # fmt: skip
+
+    x = X.ravel()[:24].reshape(4, 6).astype("float32")
+    label = np.array([[0, 3, 1, 1], [2, 2, 3, 0]], "int32")
+    program = fer.compile({"f": (everything, [fer.Spec((4, 6)), fer.Spec((2, 4), "int32")])})
+    got = fer.Session(program).run("f", x, label)
+    for mine, wanted in zip(got, everything(fer.Tensor(x), fer.Tensor(label)), strict=True):
+        np.testing.assert_array_equal(mine, wanted.numpy())

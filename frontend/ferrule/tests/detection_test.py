@@ -60,6 +60,13 @@ def test_nms_by_hand():
     assert F.nms(t(np.zeros((0, 4))), t(np.zeros(0)), 0.5).numpy().tolist() == []
 
 
+def test_what_overlaps_exactly_as_much_as_allowed_stays():
+    # They share 1 of 2. With 1 added to widths and heights it would be 4 of 6, with "at least" one would go.
+    boxes, scores = t([[0, 0, 2, 1], [0, 0, 1, 1]]), t([0.9, 0.8])
+    assert F.nn.nms(boxes, scores, 0.5).numpy().tolist() == [0, 1]
+    assert F.nn.nms(boxes, scores, 0.49).numpy().tolist() == [0]
+
+
 def test_nms_in_a_program_for_any_number_of_boxes():
     @trace(symbolic=True)
     def select(boxes, scores):

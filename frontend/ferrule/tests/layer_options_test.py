@@ -369,3 +369,15 @@ def test_borders_and_options_that_are_wrong_are_refused():
     ):
         with pytest.raises(error, match=pattern):
             call()
+
+
+def test_the_classes_of_an_adaptive_softmax():
+    net, x = M.AdaptiveLogSoftmaxWithLoss(6, 7, [2, 4], 2.0), fer.tensor(normal(5, 6))
+    logs = net.log_prob(x).numpy()
+    np.testing.assert_allclose(np.exp(logs).sum(1), 1, rtol=1e-5)
+    np.testing.assert_array_equal(net.predict(x).numpy(), logs.argmax(1))
+    for cutoffs in ([], [3, 2], [2, 2], [0, 3], [7]):
+        with pytest.raises(ShapeError, match="cutoffs .*; allowed: ascending numbers from 1 to 6"):
+            M.AdaptiveLogSoftmaxWithLoss(6, 7, cutoffs)
+    with pytest.raises(ShapeError, match=r"\(N, in_features\) is needed"):
+        net.log_prob(x[0])

@@ -8,7 +8,7 @@ import ferrule.functional as F
 import numpy as np
 import pytest
 from ferrule import _methods
-from ferrule.errors import TraceError, UnsupportedError
+from ferrule.errors import DtypeError, TraceError, UnsupportedError
 from ferrule.jit import trace
 
 
@@ -176,3 +176,61 @@ def test_where_a_tensor_lives_is_accepted_or_refused():
             make(data(2), device="gpu0")
         with pytest.raises(UnsupportedError, match="nhwc"):
             make(data(2), format="nhwc")
+
+
+ONE = np.array([[0.25, 0.5], [0.75, 0.125]], "float32")
+TWO = np.array([[2.0, 0.5], [0.25, 1.5]], "float32")
+FEW = np.array([[3, 5], [6, 1]], "int32")
+
+
+def written():
+    """(name, operands, further arguments) of the methods that write a function's result into the tensor."""
+    row = fer.tensor(np.array([1, 0], "int32"))
+    given = {
+        "addbmm": ([ONE, TWO[None], ONE[None]], ()), "addmm": ([ONE, TWO, ONE], ()), "addmv": ([ONE[0], TWO, ONE[0]], ()),
+        "addr": ([ONE, TWO[0], ONE[0]], ()), "baddbmm": ([ONE[None], TWO[None], ONE[None]], ()), "cumprod": ([ONE], (1,)),
+        "cumsum": ([ONE], (0,)), "clamp": ([ONE], (0.2, 0.6)), "clip": ([ONE], (0.2, 0.6)), "clamp_min": ([ONE], (0.3,)),
+        "clamp_max": ([ONE], (0.3,)), "acosh": ([ONE + 1], ()), "arccosh": ([ONE + 1], ()), "index_add": ([ONE], (0, row, TWO)),
+        "index_copy": ([ONE], (0, row, TWO)), "index_fill": ([ONE], (0, row, 9.0)), "masked_fill": ([ONE], (ONE > 0.3, 9.0)),
+        "masked_scatter": ([ONE], (ONE > 0.3, TWO)), "scatter": ([ONE], (0, row[None], TWO[:1])), "lerp": ([ONE, TWO], (0.25,)),
+        "scatter_add": ([ONE], (0, row[None], TWO[:1])), "addcmul": ([ONE, TWO, ONE], ()), "addcdiv": ([ONE, TWO, ONE], ()),
+    }  # fmt: skip
+    binary = (
+        "arctan2 atan2 copysign divide eq float_power floor_divide fmod ge greater greater_equal gt heaviside hypot ldexp le less "
+        "less_equal logical_and logical_or logical_xor lt multiply ne not_equal remainder subtract true_divide xlogy"
+    ).split()
+    for name in _methods._WRITTEN.values():
+        if name.startswith("bitwise"):
+            yield name, [FEW] if name.endswith("not") else [FEW, FEW[::-1]], ()
+        elif name in given:
+            yield name, *given[name]
+        else:
+            yield name, [ONE, TWO] if name in binary else [ONE], ()
+
+
+def test_functions_written_into_the_tensor():
+    for name, operands, more in written():
+        wanted = getattr(F, name)(*map(fer.tensor, operands), *more)
+        target, *others = map(fer.tensor, operands)
+        got = getattr(target, f"{name}_")(*others, *more)
+        assert got is target and got.dtype == str(operands[0].dtype), name
+        np.testing.assert_array_equal(got.numpy(), wanted.numpy().astype(operands[0].dtype), name)
+
+
+def test_a_function_that_would_change_the_category_is_not_written():
+    with pytest.raises(DtypeError, match="float32 into int32"):
+        fer.tensor(FEW).exp_()
+
+
+def test_what_a_tensor_says_of_itself():
+    x = fer.tensor(ONE)
+    assert x.ndimension() == 2 and x.nelement() == 4 and x.element_size() == x.itemsize == 4
+    assert x.is_floating_point() and x.is_signed() and x.is_contiguous() and not x.is_complex()
+    assert not fer.tensor(FEW).is_floating_point() and not fer.tensor(FEW).byte().is_signed()
+    assert x.char().dtype == "int8" and x.mT.numpy().tolist() == ONE.T.tolist()
+    for made, value in ((x.new_zeros((2, 3)), 0), (x.new_ones(2, 3), 1), (x.new_full((2, 3), 7), 7), (x.new_empty((2, 3)), 0)):
+        assert made.shape == (2, 3) and made.dtype == "float32" and (made.numpy() == value).all()
+    assert x.new_zeros(2, dtype="int32").dtype == "int32"
+    assert np.array_equal(x.kron(x).numpy(), np.kron(ONE, ONE)) and x.narrow(dim=0, start=1, length=1).shape == (1, 2)
+    p = fer.Parameter(ONE)
+    assert p.detach_() is p

@@ -144,6 +144,7 @@ CASES += [
     ("embedding_bag", "EmbeddingBag", (7, 3), {"mode": "sum"}, [("index", (4, 5), 7)]),
     ("embedding_bag_mean", "EmbeddingBag", (7, 3), {"padding_idx": 2}, [("index", (4, 5), 7)]),
     ("embedding_max_norm", "Embedding", (7, 3), {"max_norm": 0.5}, [("index", (4, 5), 7)]),
+    ("adaptive_log_softmax", "AdaptiveLogSoftmaxWithLoss", (8, 9, [3, 6], 2.0, True), {}, [(5, 8), ("index", (5,), 9)]),
     ("fold", "Fold", ((5, 4), 2), {"padding": 1, "stride": 2}, [(2, 8, 9)]),
     ("unfold", "Unfold", ((2, 3),), {"dilation": 2, "padding": 1}, [(2, 3, 5, 6)]),
     ("lp_pool2d", "LPPool2d", (2, 3), {"stride": 2}, [(2, 3, 7, 6)]),
