@@ -6,6 +6,8 @@
 
 #include "runtime/api/ferrule.h"
 
+#include <unistd.h>
+
 namespace ferrule::frontend {
 namespace {
 
@@ -88,15 +90,24 @@ llvm::Expected<std::unique_ptr<CompiledProgram>> CompiledProgram::open(llvm::Arr
   FerruleProgram *program = nullptr;
   if (llvm::Error error = toError(ferrule_program_open_bytes(artifact.data(), artifact.size(), nullptr, &program)))
     return error;
+  std::unique_ptr<CompiledProgram> compiled(new CompiledProgram(program, threadCount));
+  if (llvm::Error error = compiled->ensureSession())
+    return error;
+  return compiled;
+}
+
+llvm::Error CompiledProgram::ensureSession() {
+  if (process == getpid())
+    return llvm::Error::success();
+  ferrule_session_release(session);
+  session = nullptr;
   FerruleSessionOptions options{};
   options.struct_size = sizeof(options);
   options.thread_count = threadCount;
-  FerruleSession *session = nullptr;
-  if (llvm::Error error = toError(ferrule_session_create(program, &options, &session))) {
-    ferrule_program_release(program);
+  if (llvm::Error error = toError(ferrule_session_create(program, &options, &session)))
     return error;
-  }
-  return std::unique_ptr<CompiledProgram>(new CompiledProgram(program, session));
+  process = getpid();
+  return llvm::Error::success();
 }
 
 CompiledProgram::~CompiledProgram() {
@@ -106,6 +117,8 @@ CompiledProgram::~CompiledProgram() {
 
 llvm::Expected<std::vector<HostArray>> CompiledProgram::run(const char *entry, llvm::ArrayRef<HostArray> inputs,
                                                             unsigned outputCount) {
+  if (llvm::Error error = ensureSession())
+    return error;
   llvm::SmallVector<FerruleTensor, 8> arguments;
   for (const HostArray &input : inputs) {
     FerruleTensor tensor = emptyTensor();

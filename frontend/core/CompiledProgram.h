@@ -12,6 +12,8 @@
 
 #include "llvm/Support/Error.h"
 
+#include <sys/types.h>
+
 struct FerruleProgram;
 struct FerruleSession;
 
@@ -34,14 +36,20 @@ public:
   CompiledProgram(const CompiledProgram &) = delete;
   CompiledProgram &operator=(const CompiledProgram &) = delete;
 
-  /// Runs `entry`. The results are fresh buffers, `outputCount` of them.
+  /// Runs `entry`. The results are fresh buffers, `outputCount` of them. In a
+  /// forked child the program gets a session of the child's own first: nobody
+  /// could ask for one in dynamic mode.
   llvm::Expected<std::vector<HostArray>> run(const char *entry, llvm::ArrayRef<HostArray> inputs, unsigned outputCount);
 
 private:
-  CompiledProgram(FerruleProgram *program, FerruleSession *session) : program(program), session(session) {}
+  CompiledProgram(FerruleProgram *program, unsigned threadCount) : program(program), threadCount(threadCount) {}
+  llvm::Error ensureSession();
 
   FerruleProgram *program;
-  FerruleSession *session;
+  unsigned threadCount;
+  FerruleSession *session = nullptr;
+  /// The process that has the session's threads.
+  pid_t process = 0;
 };
 
 } // namespace ferrule::frontend

@@ -14,7 +14,11 @@
 //   `*Info` structs belong to the program and live as long as it does.
 // - Threads: a program may be used by any number of threads. A session is used by one thread at a time (except
 //   ferrule_session_cancel); sessions that share state may run at the same time, and wait for one another when one
-//   of the entries assigns variables.
+//   of the entries assigns variables. A session with one thread starts none; the threads of the others sleep between
+//   runs.
+// - Fork: a program works in a forked child, a session of the parent does not run there (kFerruleFailedPrecondition);
+//   create one in the child. Its variables can still be read and saved, unless another thread was using them when the
+//   process was forked.
 // - Names are UTF-8. Sizes are bytes, offsets and counts are 64-bit. Tensors are dense and row-major.
 #ifndef FERRULE_RUNTIME_API_FERRULE_H_
 #define FERRULE_RUNTIME_API_FERRULE_H_

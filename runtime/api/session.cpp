@@ -186,8 +186,7 @@ FerruleStatus* ferrule_session_profile_event(const FerruleSession* session, uint
 FerruleStatus* ferrule_session_get_variable(FerruleSession* session, const char* name, void* data, uint64_t byte_size) {
   uint32_t variable;
   const Status status = find_variable(*session, name, byte_size, &variable);
-  if (status.ok()) session->session->variables().get(variable, data);
-  return to_c(status);
+  return to_c(status.ok() ? session->session->variables().get(variable, data) : status);
 }
 
 FerruleStatus* ferrule_session_set_variable(FerruleSession* session, const char* name, const void* data,
@@ -220,6 +219,5 @@ FerruleStatus* ferrule_session_load_checkpoint(FerruleSession* session, const ch
 }
 
 FerruleStatus* ferrule_session_reset(FerruleSession* session) {
-  session->session->variables().reset();
-  return nullptr;
+  return to_c(session->session->variables().reset());
 }

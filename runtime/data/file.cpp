@@ -26,7 +26,8 @@ Status MappedFile::open(const char* path) {
   } else if (info.st_size > 0) {
     void* memory = mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ, MAP_PRIVATE, descriptor, 0);
     if (memory == MAP_FAILED) {
-      status = Status::error(StatusCode::kIoError, "cannot map '%s': %s", path, strerror(errno));
+      status = Status::error(errno == ENOMEM ? StatusCode::kOutOfMemory : StatusCode::kIoError, "cannot map '%s': %s",
+                             path, strerror(errno));
     } else {
       data_ = static_cast<const uint8_t*>(memory);
       byte_size_ = static_cast<uint64_t>(info.st_size);

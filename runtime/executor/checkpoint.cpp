@@ -156,7 +156,7 @@ Status save_checkpoint(VariableStore& variables, const char* path, const Trainin
              static_cast<unsigned long long>(position.*kPositionFields[i].field));
     metadata[1 + i] = MetadataPair{kPositionFields[i].key, numbers[i]};
   }
-  variables.lock(/*exclusive=*/false);
+  FERRULE_RETURN_IF_ERROR(variables.lock(/*exclusive=*/false));
   const Status status = write_safetensors(path, tensors.data(), tensors.size(), metadata, 1 + kPositionFieldCount,
                                           fill_from_store, &variables, allocator);
   variables.unlock();

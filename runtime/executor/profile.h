@@ -24,8 +24,9 @@ struct ProfileEvent {
 class Profile {
  public:
   Status start(const Allocator& allocator, uint64_t capacity) {
-    FERRULE_RETURN_IF_ERROR(events_.allocate(allocator, static_cast<size_t>(capacity), "the profile's events"));
+    active_ = false;
     count_ = dropped_ = 0;
+    FERRULE_RETURN_IF_ERROR(events_.allocate(allocator, static_cast<size_t>(capacity), "the profile's events"));
     active_ = true;
     origin_ = clock();
     return Status();

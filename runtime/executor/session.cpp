@@ -9,6 +9,10 @@ namespace ferrule::runtime {
 Status Session::create(Program* program, const SessionOptions& options, Session** out_session) {
   if (options.share != nullptr && &options.share->program() != program)
     return Status::error(StatusCode::kInvalidArgument, "`share` is a session of another program");
+  FERRULE_RETURN_IF_ERROR(watch_forks());
+  if (options.share != nullptr && !options.share->is_of_this_process())
+    return Status::error(StatusCode::kInvalidArgument,
+                         "`share` is a session of the process that this one was forked from");
   const Allocator& allocator = options.allocator;
   void* memory = allocator.allocate(allocator.context, sizeof(Session), alignof(Session));
   if (memory == nullptr) return Status::error(StatusCode::kOutOfMemory, "out of memory: the session");
@@ -16,6 +20,7 @@ Status Session::create(Program* program, const SessionOptions& options, Session*
   program->retain();
   session->program_ = program;
   session->allocator_ = allocator;
+  session->fork_count_ = fork_count();
   const Status status = session->initialize(options);
   if (!status.ok()) {
     destroy(session);
@@ -110,6 +115,11 @@ Status Session::allocate_tables() {
 Status Session::run(uint32_t entry_index, const TensorRef* inputs, uint32_t input_count, TensorRef* outputs,
                     uint32_t output_count) {
   const schema::Entry& entry = this->entry(entry_index);
+  if (fork_count_ != fork_count())
+    return Status::error(StatusCode::kFailedPrecondition,
+                         "entry '%s' does not run: the session belongs to the process that this one was forked from; "
+                         "create a session in this process, which may be of the same program",
+                         entry.name()->c_str());
   cancelled_.store(false, std::memory_order_relaxed);
   FERRULE_RETURN_IF_ERROR(bind(entry_index, inputs, input_count, output_count));
   FERRULE_RETURN_IF_ERROR(bind_outputs(entry, outputs));
@@ -119,8 +129,11 @@ Status Session::run(uint32_t entry_index, const TensorRef* inputs, uint32_t inpu
     return Status::error(StatusCode::kFailedPrecondition,
                          "entry '%s' does not run: another session is running in the arena that they share",
                          entry.name()->c_str());
-  variables_->lock(/*exclusive=*/entry.assigned_variables()->size() != 0);
-  Status status;
+  Status status = variables_->lock(/*exclusive=*/entry.assigned_variables()->size() != 0);
+  if (!status.ok()) {
+    memory_->end_run();
+    return status;
+  }
   if (variables_->complete()) {
     const EntryMap& map = program_->entry_map(entry_index);
     bind_buffers(entry, inputs, outputs);

@@ -127,6 +127,7 @@ class Session {
   VariableStore* variables_ = nullptr;
   Allocator allocator_{};
   uint32_t target_ = 0;
+  uint32_t fork_count_ = 0;  // of the process that the session belongs to
   Parallel parallel_;
   std::atomic<bool> cancelled_{false};
   Profile profile_;

@@ -15,6 +15,7 @@ Status VariableStore::create(Program* program, const Allocator& allocator, Varia
   auto* store = new (memory) VariableStore();
   store->program_ = program;
   store->allocator_ = allocator;
+  store->fork_count_ = fork_count();
   program->retain();
   const Status status = store->initialize();
   if (!status.ok()) {
@@ -65,15 +66,22 @@ Status VariableStore::initialize() {
     values_[v] = assigned_.data() + offset;
     offset += (description(v).byte_size() + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
   }
-  reset();
+  copy_initial_values();
   return Status();
 }
 
-void VariableStore::lock(bool exclusive) {
-  if (exclusive)
-    pthread_rwlock_wrlock(&lock_);
-  else
-    pthread_rwlock_rdlock(&lock_);
+Status VariableStore::lock(bool exclusive) {
+  if (is_of_this_process()) {
+    if (exclusive)
+      pthread_rwlock_wrlock(&lock_);
+    else
+      pthread_rwlock_rdlock(&lock_);
+    return Status();
+  }
+  if ((exclusive ? pthread_rwlock_trywrlock(&lock_) : pthread_rwlock_tryrdlock(&lock_)) == 0) return Status();
+  return Status::error(StatusCode::kFailedPrecondition,
+                       "the session's variables were in use by another thread when this process was forked, so they may "
+                       "be incomplete here; create a session in this process");
 }
 
 void VariableStore::unlock() { pthread_rwlock_unlock(&lock_); }
@@ -97,14 +105,15 @@ void VariableStore::pack_into(uint32_t variable, const void* logical) {
   pack(*program_->metadata(), description(variable), logical, data(variable));
 }
 
-void VariableStore::get(uint32_t variable, void* out_logical) {
-  lock(/*exclusive=*/false);
+Status VariableStore::get(uint32_t variable, void* out_logical) {
+  FERRULE_RETURN_IF_ERROR(lock(/*exclusive=*/false));
   unpack(*program_->metadata(), description(variable), data(variable), out_logical);
   unlock();
+  return Status();
 }
 
 Status VariableStore::set(uint32_t variable, const void* logical) {
-  lock(/*exclusive=*/true);
+  FERRULE_RETURN_IF_ERROR(lock(/*exclusive=*/true));
   const Status status = description(variable).byte_size() == 0 ? Status() : make_private(variable);
   if (status.ok()) pack_into(variable, logical);
   unlock();
@@ -112,7 +121,7 @@ Status VariableStore::set(uint32_t variable, const void* logical) {
 }
 
 Status VariableStore::set_all(const uint8_t* const* logical) {
-  lock(/*exclusive=*/true);
+  FERRULE_RETURN_IF_ERROR(lock(/*exclusive=*/true));
   Status status;
   for (uint32_t v = 0; v < values_.size() && status.ok(); ++v)
     if (description(v).byte_size() != 0) status = make_private(v);
@@ -124,13 +133,18 @@ Status VariableStore::set_all(const uint8_t* const* logical) {
   return status;
 }
 
-void VariableStore::reset() {
-  lock(/*exclusive=*/true);
+Status VariableStore::reset() {
+  FERRULE_RETURN_IF_ERROR(lock(/*exclusive=*/true));
+  copy_initial_values();
+  complete_.store(true, std::memory_order_relaxed);
+  unlock();
+  return Status();
+}
+
+void VariableStore::copy_initial_values() {
   for (uint32_t v = 0; v < values_.size(); ++v)
     if (is_private_[v] && description(v).byte_size() != 0)
       memcpy(data(v), program_->initial_value(v), description(v).byte_size());
-  complete_.store(true, std::memory_order_relaxed);
-  unlock();
 }
 
 }  // namespace ferrule::runtime

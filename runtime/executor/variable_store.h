@@ -11,6 +11,7 @@
 
 #include <atomic>
 
+#include "runtime/base/fork.h"
 #include "runtime/memory/memory_block.h"
 #include "runtime/program/program.h"
 
@@ -28,17 +29,22 @@ class VariableStore {
   // The physical values of a variable; may move in `make_private`. Callers hold the lock.
   void* data(uint32_t variable) const { return const_cast<uint8_t*>(values_[variable]); }
 
-  // Every function below that changes values takes the lock itself; runs take it for their whole length.
-  void lock(bool exclusive);
+  // Every function below that reads or changes values takes the lock itself; runs take it for their whole length.
+  // kFailedPrecondition in a forked child if another thread held the lock when the process was forked: it never gives
+  // it back here, and may have stopped half way through a change.
+  Status lock(bool exclusive);
   void unlock();
 
+  // False in a child that was forked after create().
+  bool is_of_this_process() const { return fork_count_ == fork_count(); }
+
   // Logical row-major values in and out. Sizes are logical_byte_size(variable), checked by the caller.
-  void get(uint32_t variable, void* out_logical);
+  Status get(uint32_t variable, void* out_logical);
   Status set(uint32_t variable, const void* logical);
   // Sets all variables or none, and completes the state. logical[v]: the values of variable v.
   Status set_all(const uint8_t* const* logical);
   // Back to the artifact's initial values; completes the state.
-  void reset();
+  Status reset();
 
   bool complete() const { return complete_.load(std::memory_order_relaxed); }
   void mark_incomplete() { complete_.store(false, std::memory_order_relaxed); }
@@ -50,6 +56,7 @@ class VariableStore {
   VariableStore() = default;
   ~VariableStore() = default;
   Status initialize();
+  void copy_initial_values();
   Status make_private(uint32_t variable);
   void pack_into(uint32_t variable, const void* logical);
   const schema::Variable& description(uint32_t variable) const {
@@ -60,6 +67,7 @@ class VariableStore {
   Allocator allocator_{};
   std::atomic<uint32_t> references_{1};
   std::atomic<bool> complete_{true};
+  uint32_t fork_count_ = 0;
   pthread_rwlock_t lock_ = PTHREAD_RWLOCK_INITIALIZER;
   Array<const uint8_t*> values_;  // one a variable
   Array<uint8_t*> copied_;        // one a variable: the copy that make_private made, or null

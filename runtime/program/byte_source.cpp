@@ -64,7 +64,8 @@ Status ByteSource::map(uint64_t offset, uint64_t byte_size, const uint8_t** out_
   }
   void* mapping = mmap(nullptr, byte_size, PROT_READ, MAP_PRIVATE, file_, static_cast<off_t>(offset));
   if (mapping == MAP_FAILED) {
-    return Status::error(StatusCode::kIoError, "cannot map %llu bytes of %s: %s",
+    return Status::error(errno == ENOMEM ? StatusCode::kOutOfMemory : StatusCode::kIoError,
+                         "cannot map %llu bytes of %s: %s",
                          static_cast<unsigned long long>(byte_size), name_, strerror(errno));
   }
   *out_bytes = static_cast<const uint8_t*>(mapping);

@@ -32,7 +32,7 @@ SYSTEM_LIBRARIES = {"ld-linux-x86-64.so.2", "libc.so.6", "libm.so.6", "libpthrea
 def includes(folder):
     """(file, included path) of every quoted include, and of every foreign one in angle brackets."""
     for path in sorted((ROOT / folder).rglob("*")):
-        is_test = path.stem.endswith("_test") or path.stem.startswith("test_") or {"testing", "fuzz"} & set(path.parts)
+        is_test = path.stem.endswith("_test") or path.stem.startswith("test_") or {"testing", "fuzz", "sanitize"} & set(path.parts)
         if path.suffix in (".h", ".hpp", ".cpp", ".inc") and not is_test:
             for included in re.findall(r'^\s*#\s*include\s*["<]([^">]+)[">]', path.read_text(encoding="utf-8"), re.MULTILINE):
                 yield path.relative_to(ROOT), included

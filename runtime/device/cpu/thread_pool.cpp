@@ -3,9 +3,10 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <new>
+
+#include "runtime/base/fork.h"
 
 namespace ferrule::runtime {
 namespace {
@@ -43,14 +44,14 @@ uint32_t available_cpu_count() {
 }
 
 ThreadPool* ThreadPool::acquire(uint32_t thread_count) {
-  if (thread_count < 2 || thread_count > kMaxThreads) return nullptr;
+  if (thread_count < 2 || thread_count > kMaxThreads || !watch_forks().ok()) return nullptr;
   pthread_mutex_lock(&g_registry_mutex);
   // After a fork the child has the pool's memory but none of its threads: it starts its own.
-  if (g_pool == nullptr || g_pool->owner_ != getpid()) {
+  if (g_pool == nullptr || !g_pool->has_its_workers()) {
     void* memory = aligned_alloc(alignof(ThreadPool), sizeof(ThreadPool));
-    if (memory != nullptr) {
-      g_pool = new (memory) ThreadPool();
-      g_pool->owner_ = getpid();
+    g_pool = memory == nullptr ? nullptr : new (memory) ThreadPool();
+    if (g_pool != nullptr) {
+      g_pool->fork_count_ = fork_count();
       g_pool->cpu_count_ = available_cpu_count();
     }
   }
@@ -71,7 +72,7 @@ void ThreadPool::release(ThreadPool* pool) {
   if (pool == nullptr) return;
   pthread_mutex_lock(&g_registry_mutex);
   if (--pool->shares_ == 0) {
-    if (pool->owner_ == getpid()) pool->stop_workers();
+    if (pool->has_its_workers()) pool->stop_workers();
     if (g_pool == pool) g_pool = nullptr;
     pool->~ThreadPool();
     free(pool);
@@ -124,7 +125,9 @@ void ThreadPool::stop_workers() {
   }
 }
 
-bool ThreadPool::begin_run() { return owner_ == getpid() && !in_run_.exchange(true); }
+bool ThreadPool::has_its_workers() const { return fork_count_ == fork_count(); }
+
+bool ThreadPool::begin_run() { return has_its_workers() && !in_run_.exchange(true); }
 
 void ThreadPool::end_run() { in_run_.store(false); }
 

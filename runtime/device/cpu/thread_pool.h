@@ -8,7 +8,6 @@
 
 #include <pthread.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include <atomic>
 
@@ -60,6 +59,7 @@ class ThreadPool {
   };
 
   bool grow(uint32_t worker_count);
+  bool has_its_workers() const;
   void stop_workers();
   void post(Worker& worker, Job* job);
   // Whether `job` was still in the mailbox; the one who took it out runs it.
@@ -72,7 +72,7 @@ class ThreadPool {
   std::atomic<uint32_t> worker_count_{0};
   Worker* workers_[kMaxThreads] = {};
   uint32_t shares_ = 0;  // guarded by the registry's mutex
-  pid_t owner_ = 0;      // the process that has the workers
+  uint32_t fork_count_ = 0;  // of the process that has the workers
   uint32_t cpu_count_ = 1;
 };
 
