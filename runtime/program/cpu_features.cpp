@@ -73,54 +73,77 @@ constexpr Feature kFeatures[] = {
     {"lzcnt", 0x80000001, 'c', 5, 0},
 };
 
-uint64_t saved_register_state() {
-  uint32_t a, b, c, d;
-  if (!__get_cpuid(1, &a, &b, &c, &d) || (c & bit_OSXSAVE) == 0) return 0;
-  uint32_t low, high;
-  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  return uint64_t{high} << 32 | low;
-}
-
-bool has_feature(const char* name, size_t length) {
-  for (const Feature& feature : kFeatures) {
-    if (strlen(feature.name) != length || memcmp(feature.name, name, length) != 0) continue;
-    uint32_t a, b, c, d;
-    if (!__get_cpuid_count(feature.leaf, 0, &a, &b, &c, &d)) return false;
-    const uint32_t word = feature.reg == 'b' ? b : feature.reg == 'c' ? c : d;
-    return (word >> feature.bit & 1) != 0 && (saved_register_state() & feature.state) == feature.state;
+// What CPUID says, read once for many questions: under a hypervisor each CPUID leaves the virtual machine, which may
+// take tens of microseconds.
+class Machine {
+ public:
+  Machine() {
+    for (Leaf& leaf : leaves_) {
+      uint32_t a;
+      if (!__get_cpuid_count(leaf.number, 0, &a, &leaf.b, &leaf.c, &leaf.d)) leaf.b = leaf.c = leaf.d = 0;
+    }
+    if ((leaves_[0].c & bit_OSXSAVE) == 0) return;
+    uint32_t low, high;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    saved_state_ = uint64_t{high} << 32 | low;
   }
-  return false;
-}
+
+  bool has(const char* name, size_t length) const {
+    for (const Feature& feature : kFeatures) {
+      if (strlen(feature.name) != length || memcmp(feature.name, name, length) != 0) continue;
+      return (word(feature) >> feature.bit & 1) != 0 && (saved_state_ & feature.state) == feature.state;
+    }
+    return false;
+  }
+
+ private:
+  struct Leaf {
+    uint32_t number, b, c, d;
+  };
+
+  uint32_t word(const Feature& feature) const {
+    for (const Leaf& leaf : leaves_)
+      if (leaf.number == feature.leaf) return feature.reg == 'b' ? leaf.b : feature.reg == 'c' ? leaf.c : leaf.d;
+    return 0;
+  }
+
+  Leaf leaves_[3] = {{1, 0, 0, 0}, {7, 0, 0, 0}, {0x80000001, 0, 0, 0}};
+  uint64_t saved_state_ = 0;  // XCR0
+};
 
 #elif defined(__aarch64__)
 
 constexpr char kArchitecture[] = "aarch64";
 constexpr Level kLevels[] = {{"aarch64", "neon fp-armv8"}, {"aarch64-dotprod", "neon fp-armv8 dotprod"}};
 
-bool has_feature(const char* name, size_t length) {
-  const auto is = [&](const char* other) { return strlen(other) == length && memcmp(other, name, length) == 0; };
-  if (is("neon") || is("fp-armv8")) return true;  // part of the base architecture
+struct Machine {
+  bool has(const char* name, size_t length) const {
+    const auto is = [&](const char* other) { return strlen(other) == length && memcmp(other, name, length) == 0; };
+    if (is("neon") || is("fp-armv8")) return true;  // part of the base architecture
 #if defined(__linux__)
-  constexpr unsigned long kDotProduct = 1ul << 20;  // HWCAP_ASIMDDP
-  if (is("dotprod")) return (getauxval(AT_HWCAP) & kDotProduct) != 0;
+    constexpr unsigned long kDotProduct = 1ul << 20;  // HWCAP_ASIMDDP
+    if (is("dotprod")) return (getauxval(AT_HWCAP) & kDotProduct) != 0;
 #endif
-  return false;
-}
+    return false;
+  }
+};
 
 #else
 
 constexpr char kArchitecture[] = "an architecture without code generation";
 constexpr Level kLevels[] = {{"", ""}};
 
-bool has_feature(const char*, size_t) { return false; }
+struct Machine {
+  bool has(const char*, size_t) const { return false; }
+};
 
 #endif
 
 // Calls each blank-separated word until one fails; on failure *out_missing points at it.
-bool has_all_features(const char* features, const char** out_missing, int* out_length) {
+bool has_all_features(const Machine& machine, const char* features, const char** out_missing, int* out_length) {
   while (*features != '\0') {
     const size_t length = strcspn(features, " ");
-    if (length != 0 && !has_feature(features, length)) {
+    if (length != 0 && !machine.has(features, length)) {
       *out_missing = features;
       *out_length = static_cast<int>(length);
       return false;
@@ -138,7 +161,7 @@ Status missing(const char* target, const char* feature, int length) {
 
 }  // namespace
 
-bool cpu_has_feature(const char* feature) { return has_feature(feature, strlen(feature)); }
+bool cpu_has_feature(const char* feature) { return Machine().has(feature, strlen(feature)); }
 
 Status check_target_runs(const schema::Target& target) {
   const char* name = target.name()->c_str();
@@ -147,19 +170,20 @@ Status check_target_runs(const schema::Target& target) {
     return Status::error(StatusCode::kUnsupported, "target '%s' is not for this machine, which is %s", name,
                          kArchitecture);
   }
+  const Machine machine;
   bool known = false;
   for (const Level& level : kLevels) {
     if (strcmp(level.name, name) != 0) continue;
     known = true;
     const char* feature;
     int length;
-    if (!has_all_features(level.features, &feature, &length)) return missing(name, feature, length);
+    if (!has_all_features(machine, level.features, &feature, &length)) return missing(name, feature, length);
   }
   if (!known) {
     return Status::error(StatusCode::kUnsupported, "target '%s' is not known to this runtime", name);
   }
   for (const flatbuffers::String* feature : *target.features()) {
-    if (!has_feature(feature->c_str(), feature->size())) {
+    if (!machine.has(feature->c_str(), feature->size())) {
       return missing(name, feature->c_str(), static_cast<int>(feature->size()));
     }
   }
