@@ -14,17 +14,28 @@ from .profile import DEFAULT_CAPACITY, Profile
 _runtime.set_error_classes(errors.CLASSES)
 
 
-def load(path, verify="structure", expected_sha256=None):
+def load(path, verify="structure", expected_sha256=None, public_key=None, signature=None):
     """Opens an artifact.
 
     Args:
         verify: ``"structure"`` checks all but the contents of the weights, ``"all"`` hashes these, too.
         expected_sha256: the root hash (hex) that the artifact must have before its code becomes executable.
+        public_key: the file of a key (`ferrule.signing`) by whose owner it must be signed. Everything is then hashed, as
+            with ``verify="all"``: a signature is worth nothing for weights that nobody looked at.
+        signature: the file of that signature; None: the artifact's name + ".sig".
 
     Raises:
-        ArtifactError: the file is missing, truncated, edited, foreign, or of another format version.
+        ArtifactError: the file is missing, truncated, edited, foreign, of another format version, or not signed so.
     """
-    return Program(os.fspath(path), verify=verify, expected_sha256=expected_sha256)
+    path = os.fspath(path)
+    if public_key is None:
+        return Program(path, verify=verify, expected_sha256=expected_sha256)
+    from . import signing
+
+    program = Program(path, verify="all", expected_sha256=expected_sha256)
+    # Code becomes executable when a session is made.
+    signing.check(program, public_key, f"{path}.sig" if signature is None else signature)
+    return program
 
 
 def _open(path):

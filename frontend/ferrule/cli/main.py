@@ -5,7 +5,7 @@ import sys
 
 from ..errors import FerruleError
 from . import compile as compile_command
-from . import info, profile, slice, view
+from . import info, profile, sign, slice, view
 
 
 def main(arguments=None):
@@ -17,6 +17,7 @@ def main(arguments=None):
     compile_command.add_arguments(commands)
     info.add_arguments(commands)
     profile.add_arguments(commands)
+    sign.add_arguments(commands)
     slice.add_arguments(commands)
     view.add_arguments(commands)
     options = parser.parse_args(arguments)
