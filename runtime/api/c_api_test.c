@@ -4,6 +4,30 @@
 
 #include "runtime/api/ferrule.h"
 
+typedef struct {
+  int info_count, error_count;
+} LogCounts;
+
+static void count_sentences(void* context, FerruleLogLevel level, const char* sentence) {
+  LogCounts* counts = context;
+  if (sentence[0] == '\0') return;
+  if (level == kFerruleLogError)
+    ++counts->error_count;
+  else
+    ++counts->info_count;
+}
+
+static int32_t refuse(void* context, const uint8_t root_sha256[32]) {
+  memcpy(context, root_sha256, 32);
+  return 0;
+}
+
+/* The code of a run in the background, plus one; 0 while it has not ended. */
+static void note_code(void* context, FerruleStatus* status) {
+  *(int*)context = 1 + (int)ferrule_status_code(status);
+  ferrule_status_release(status);
+}
+
 /* From test_program.h, through c_api_test_artifact.cpp. */
 const void* test_artifact_bytes(uint64_t* out_byte_size);
 
@@ -64,6 +88,34 @@ int main(void) {
   status = ferrule_program_open("/nowhere/net.fer", NULL, &program);
   if (ferrule_status_code(status) != kFerruleNotFound) return 1;
   ferrule_status_release(status);
+
+  /* What the caller brings: a logger, and a check of the artifact. */
+  LogCounts counts = {0, 0};
+  FerruleLogger logger = {sizeof(FerruleLogger), &counts, count_sentences};
+  FerruleProgramOptions program_options;
+  FerruleProgram* refused = NULL;
+  uint8_t seen[32] = {0};
+  memset(&program_options, 0, sizeof(program_options));
+  program_options.struct_size = sizeof(program_options);
+  program_options.logger = &logger;
+  program_options.accept = refuse;
+  program_options.accept_context = seen;
+  status = ferrule_program_open_bytes(bytes, byte_size, &program_options, &refused);
+  if (ferrule_status_code(status) != kFerruleInvalidArtifact || refused != NULL || counts.error_count != 1) return 1;
+  ferrule_status_release(status);
+  FerruleProgramInfo program_info;
+  memset(&program_info, 0, sizeof(program_info));
+  program_info.struct_size = sizeof(program_info);
+  if (!expect(ferrule_program_info(program, &program_info), "info")) return 1;
+  if (memcmp(seen, program_info.root_sha256, 32) != 0) return 1;
+
+  /* A run in the background. */
+  int code = 0;
+  loss = 0;
+  if (!expect(ferrule_session_reset(session), "reset")) return 1;
+  if (!expect(ferrule_session_run_async(session, "train", &input, 1, &output, 1, note_code, &code), "start")) return 1;
+  ferrule_session_wait(session);
+  if (code != 1 + (int)kFerruleOk || loss != 76) return 1;
 
   ferrule_program_release(program); /* the session keeps what it needs */
   if (!expect(ferrule_session_run(session, "train", &input, 1, &output, 1), "run again")) return 1;

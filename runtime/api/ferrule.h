@@ -105,6 +105,37 @@ typedef struct FerruleThreadPool {
                        void* body_context);
 } FerruleThreadPool;
 
+typedef enum FerruleLogLevel { kFerruleLogInfo = 1, kFerruleLogError = 2 } FerruleLogLevel;
+
+// Is told what was opened, created, saved and loaded, and the sentence of every error of what it was given to; nothing
+// is told of a run that succeeds. `log` is called by the thread that uses the object, with a sentence that is valid
+// during the call, and must not use the object itself. The struct is copied; the context must outlive the object.
+typedef struct FerruleLogger {
+  size_t struct_size;
+  void* context;
+  void (*log)(void* context, FerruleLogLevel level, const char* sentence);
+} FerruleLogger;
+
+// Where a profile's times come from: nanoseconds that never go back.
+typedef struct FerruleClock {
+  size_t struct_size;
+  void* context;
+  uint64_t (*now_ns)(void* context);
+} FerruleClock;
+
+struct FerruleKernelArgs;  // kernels/base/kernel_args.h
+
+// A kernel that the product brings: what the artifact calls `name` runs `function` on every thread that has a part of
+// the tiles, with the arguments of a compiled kernel. It returns 0, or a FerruleKernelErrorCode with its details in
+// args->error, or any other number; those end the run with kFerruleKernelError. Operands are the memory of the session
+// or, for inputs and outputs of the entry, of the caller; it writes only those that the artifact says it writes.
+typedef struct FerruleExternalKernel {
+  size_t struct_size;
+  const char* name;
+  void* context;  // must outlive the program
+  int32_t (*function)(void* context, const struct FerruleKernelArgs* args);
+} FerruleExternalKernel;
+
 // ---- Program --------------------------------------------------------------------------------------------------------
 
 typedef struct FerruleProgram FerruleProgram;
@@ -119,6 +150,14 @@ typedef struct FerruleProgramOptions {
   FerruleVerify verify;
   // Null, or the 32 bytes that the artifact's root hash must equal before anything of it becomes executable.
   const uint8_t* expected_sha256;
+  // Null, or asked before anything of the artifact becomes executable: 0 refuses it. The place to check a signature of
+  // the root hash. The root hash vouches for the weights only together with kFerruleVerifyAll.
+  int32_t (*accept)(void* context, const uint8_t root_sha256[32]);
+  void* accept_context;
+  // The product's kernels. An artifact that calls one that is not among them is refused, and all that lack are named.
+  const FerruleExternalKernel* kernels;
+  uint32_t kernel_count;
+  const FerruleLogger* logger;  // null: nobody is told
 } FerruleProgramOptions;
 
 // `options` may be null. The file stays mapped: do not change it in place while the program lives.
@@ -249,6 +288,8 @@ typedef struct FerruleSessionOptions {
   const FerruleAllocator* allocator;     // null: the C library's
   const FerruleThreadPool* thread_pool;  // null: the library's own, one for all sessions of the process
   FerruleArena* arena;                   // null: of its own
+  const FerruleLogger* logger;           // null: nobody is told
+  const FerruleClock* clock;             // null: CLOCK_MONOTONIC
 } FerruleSessionOptions;
 
 // Allocates everything that running needs: the arena, threads x scratch, private copies of assigned variables.
@@ -282,6 +323,21 @@ FERRULE_API FerruleStatus* ferrule_session_output_shapes(FerruleSession* session
                                                          FerruleTensor* outputs, uint32_t output_count);
 // May be called from any thread: the run in progress, if any, ends before its next instruction with kFerruleCancelled.
 FERRULE_API void ferrule_session_cancel(FerruleSession* session);
+
+// Called by the session's background thread when a run has ended; `status` is the callee's to release.
+typedef void (*FerruleDone)(void* context, FerruleStatus* status);
+
+// Starts the run on a background thread that the session starts with its first such call, and returns. An unknown entry
+// and a wrong count are refused at once, everything else is told to `done`. Until `done` is called the arrays `inputs`
+// and `outputs`, and all that they point to, belong to the run. `done` may start the session's next run, and must not
+// release the session. While a run is in progress other calls that run the session are refused with
+// kFerruleFailedPrecondition; but for cancel and wait, leave the session alone. Releasing it cancels the run, and waits.
+FERRULE_API FerruleStatus* ferrule_session_run_async(FerruleSession* session, const char* entry,
+                                                     const FerruleTensor* inputs, uint32_t input_count,
+                                                     FerruleTensor* outputs, uint32_t output_count, FerruleDone done,
+                                                     void* done_context);
+// Returns when no run is in progress and the last `done` has returned.
+FERRULE_API void ferrule_session_wait(FerruleSession* session);
 
 // ---- Profile --------------------------------------------------------------------------------------------------------
 
@@ -347,6 +403,19 @@ FERRULE_API FerruleStatus* ferrule_session_save_checkpoint(FerruleSession* sessi
 // missing and unexpected names, and changes nothing. `out_position` may be null.
 FERRULE_API FerruleStatus* ferrule_session_load_checkpoint(FerruleSession* session, const char* path,
                                                            FerruleTrainingPosition* out_position);
+// As ferrule_session_save_checkpoint, but only variables that differ from the artifact's initial values: what a training
+// on top of given weights has changed. Such a file loads like any checkpoint, into a program with the same weights
+// (their hash stands in it); others refuse it.
+FERRULE_API FerruleStatus* ferrule_session_save_delta(FerruleSession* session, const char* path,
+                                                      const FerruleTrainingPosition* position);
+// A safetensors file of the named variables (names or aliases), or of all if `names` is null, replaced as a checkpoint
+// is.
+FERRULE_API FerruleStatus* ferrule_session_save_variables(FerruleSession* session, const char* path,
+                                                          const char* const* names, uint32_t name_count);
+// Sets every variable that a safetensors file holds, or none: a tensor that is no variable, or has another dtype or
+// shape, is refused by name. The other variables keep their values. `out_count` (may be null): how many were set.
+FERRULE_API FerruleStatus* ferrule_session_load_variables(FerruleSession* session, const char* path,
+                                                          uint32_t* out_count);
 // Back to the initial values in the artifact; makes an incomplete state complete.
 FERRULE_API FerruleStatus* ferrule_session_reset(FerruleSession* session);
 

@@ -202,11 +202,17 @@ class Program {
   struct Options {
     FerruleVerify verify = kFerruleVerifyStructure;
     const uint8_t* expected_sha256 = nullptr;  // 32 bytes, or null
+    // Null, or asked whether the artifact with this root hash may run.
+    int32_t (*accept)(void* context, const uint8_t root_sha256[32]) = nullptr;
+    void* accept_context = nullptr;
+    std::vector<FerruleExternalKernel> kernels;  // struct_size is filled in
+    const FerruleLogger* logger = nullptr;
   };
 
   static Result<Program> open(const std::string& path) { return open(path, Options()); }
   static Result<Program> open(const std::string& path, const Options& options) {
-    const FerruleProgramOptions c{sizeof(c), options.verify, options.expected_sha256};
+    std::vector<FerruleExternalKernel> kernels;
+    const FerruleProgramOptions c = to_c(options, &kernels);
     FerruleProgram* program = nullptr;
     Status status(ferrule_program_open(path.c_str(), &c, &program));
     if (!status) return Result<Program>(std::move(status));
@@ -216,7 +222,8 @@ class Program {
     return open_bytes(data, byte_size, Options());
   }
   static Result<Program> open_bytes(const void* data, uint64_t byte_size, const Options& options) {
-    const FerruleProgramOptions c{sizeof(c), options.verify, options.expected_sha256};
+    std::vector<FerruleExternalKernel> kernels;
+    const FerruleProgramOptions c = to_c(options, &kernels);
     FerruleProgram* program = nullptr;
     Status status(ferrule_program_open_bytes(data, byte_size, &c, &program));
     if (!status) return Result<Program>(std::move(status));
@@ -246,6 +253,21 @@ class Program {
 
  private:
   explicit Program(FerruleProgram* program) : program_(program) {}
+  // `kernels` holds what the result points to.
+  static FerruleProgramOptions to_c(const Options& options, std::vector<FerruleExternalKernel>* kernels) {
+    *kernels = options.kernels;
+    for (FerruleExternalKernel& kernel : *kernels) kernel.struct_size = sizeof(kernel);
+    FerruleProgramOptions c{};
+    c.struct_size = sizeof(c);
+    c.verify = options.verify;
+    c.expected_sha256 = options.expected_sha256;
+    c.accept = options.accept;
+    c.accept_context = options.accept_context;
+    c.kernels = kernels->data();
+    c.kernel_count = static_cast<uint32_t>(kernels->size());
+    c.logger = options.logger;
+    return c;
+  }
   template <typename Info, typename Function, typename... Indices>
   Info query(Function function, Indices... indices) const {
     Info info{};
@@ -301,6 +323,8 @@ class Session {
     const FerruleAllocator* allocator = nullptr;
     const FerruleThreadPool* thread_pool = nullptr;
     const Arena* arena = nullptr;  // null: of its own
+    const FerruleLogger* logger = nullptr;
+    const FerruleClock* clock = nullptr;
   };
 
   static Result<Session> create(const Program& program) { return create(program, Options()); }
@@ -313,6 +337,8 @@ class Session {
     c.allocator = options.allocator;
     c.thread_pool = options.thread_pool;
     c.arena = options.arena == nullptr ? nullptr : options.arena->c();
+    c.logger = options.logger;
+    c.clock = options.clock;
     FerruleSession* session = nullptr;
     Status status(ferrule_session_create(program.c(), &c, &session));
     if (!status) return Result<Session>(std::move(status));
@@ -322,12 +348,28 @@ class Session {
   // Inputs and outputs in the entry's order; the outputs get dtype, shape and values.
   Status run(const std::string& entry, std::initializer_list<TensorView> inputs,
              std::initializer_list<Tensor*> outputs) {
-    return run(entry, inputs.begin(), inputs.size(), outputs.begin(), outputs.size());
+    return run(entry, inputs.begin(), inputs.size(), std::vector<Tensor*>(outputs));
   }
   Status run(const std::string& entry, const std::vector<TensorView>& inputs, const std::vector<Tensor*>& outputs) {
-    return run(entry, inputs.data(), inputs.size(), outputs.data(), outputs.size());
+    return run(entry, inputs.data(), inputs.size(), outputs);
   }
   void cancel() { ferrule_session_cancel(session_.get()); }
+
+  // See ferrule_session_run_async: `done(Status)` is called by the session's background thread when the outputs have
+  // their values. The inputs' memory and the outputs belong to the run until then.
+  template <typename Done>
+  Status run_async(const std::string& entry, const std::vector<TensorView>& inputs, const std::vector<Tensor*>& outputs,
+                   Done done) {
+    auto call = std::make_unique<AsyncCall<Done>>(AsyncCall<Done>{{}, outputs, std::move(done)});
+    Status status = call->tensors.prepare(session_.get(), entry, inputs.data(), inputs.size(), outputs);
+    if (!status) return status;
+    status = Status(ferrule_session_run_async(session_.get(), entry.c_str(), call->tensors.in.data(),
+                                              call->tensors.in_count(), call->tensors.out.data(),
+                                              call->tensors.out_count(), AsyncCall<Done>::finish, call.get()));
+    if (status) static_cast<void>(call.release());  // finish() owns it now
+    return status;
+  }
+  void wait() { ferrule_session_wait(session_.get()); }
 
   // See ferrule_session_start_profile.
   Status start_profile(uint64_t capacity) { return Status(ferrule_session_start_profile(session_.get(), capacity)); }
@@ -371,6 +413,25 @@ class Session {
     if (out_position != nullptr) out_position->struct_size = sizeof(*out_position);
     return Status(ferrule_session_load_checkpoint(session_.get(), path.c_str(), out_position));
   }
+  // See ferrule_session_save_delta.
+  Status save_delta(const std::string& path, FerruleTrainingPosition position = {}) const {
+    position.struct_size = sizeof(position);
+    return Status(ferrule_session_save_delta(session_.get(), path.c_str(), &position));
+  }
+  // A safetensors file of the named variables; and back: every variable that the file holds.
+  Status save_variables(const std::string& path, const std::vector<std::string>& names) const {
+    std::vector<const char*> c;
+    for (const std::string& name : names) c.push_back(name.c_str());
+    static const char* const kNone[] = {nullptr};
+    return Status(ferrule_session_save_variables(session_.get(), path.c_str(), c.empty() ? kNone : c.data(),
+                                                 static_cast<uint32_t>(c.size())));
+  }
+  Result<uint32_t> load_variables(const std::string& path) {
+    uint32_t count = 0;
+    Status status(ferrule_session_load_variables(session_.get(), path.c_str(), &count));
+    if (!status) return Result<uint32_t>(std::move(status));
+    return count;
+  }
   Status reset() { return Status(ferrule_session_reset(session_.get())); }
 
   FerruleSession* c() const { return session_.get(); }
@@ -378,25 +439,55 @@ class Session {
  private:
   explicit Session(FerruleSession* session) : session_(session) {}
 
-  Status run(const std::string& entry, const TensorView* inputs, size_t input_count, Tensor* const* outputs,
-             size_t output_count) {
-    std::vector<FerruleTensor> in, out(output_count);
-    in.reserve(input_count);
-    for (size_t i = 0; i < input_count; ++i) in.push_back(inputs[i].c());
-    for (FerruleTensor& tensor : out) tensor.struct_size = sizeof(tensor);
-    const auto in_count = static_cast<uint32_t>(input_count), out_count = static_cast<uint32_t>(output_count);
-    Status status(
-        ferrule_session_output_shapes(session_.get(), entry.c_str(), in.data(), in_count, out.data(), out_count));
-    if (!status) return status;
-    for (size_t i = 0; i < output_count; ++i) {
-      outputs[i]->resize(out[i]);
-      out[i].data = outputs[i]->raw();
-      out[i].byte_size = outputs[i]->byte_size();
+  // The tensors of one call as the C API takes them.
+  struct Tensors {
+    std::vector<FerruleTensor> in, out;
+
+    uint32_t in_count() const { return static_cast<uint32_t>(in.size()); }
+    uint32_t out_count() const { return static_cast<uint32_t>(out.size()); }
+    // Gives the outputs the room that they need.
+    Status prepare(FerruleSession* session, const std::string& entry, const TensorView* inputs, size_t input_count,
+                   const std::vector<Tensor*>& outputs) {
+      in.reserve(input_count);
+      for (size_t i = 0; i < input_count; ++i) in.push_back(inputs[i].c());
+      out.resize(outputs.size());
+      for (FerruleTensor& tensor : out) tensor.struct_size = sizeof(tensor);
+      Status status(
+          ferrule_session_output_shapes(session, entry.c_str(), in.data(), in_count(), out.data(), out_count()));
+      for (size_t i = 0; i < outputs.size() && status; ++i) {
+        outputs[i]->resize(out[i]);
+        out[i].data = outputs[i]->raw();
+        out[i].byte_size = outputs[i]->byte_size();
+      }
+      return status;
     }
-    status = Status(ferrule_session_run(session_.get(), entry.c_str(), in.data(), in_count, out.data(), out_count));
-    if (!status) return status;
     // Some have become smaller than their room.
-    for (size_t i = 0; i < output_count; ++i) outputs[i]->resize(out[i]);
+    void finish(const std::vector<Tensor*>& outputs) const {
+      for (size_t i = 0; i < outputs.size(); ++i) outputs[i]->resize(out[i]);
+    }
+  };
+
+  template <typename Done>
+  struct AsyncCall {
+    Tensors tensors;
+    std::vector<Tensor*> outputs;
+    Done done;
+
+    static void finish(void* context, FerruleStatus* status) {
+      const std::unique_ptr<AsyncCall> call(static_cast<AsyncCall*>(context));
+      if (status == nullptr) call->tensors.finish(call->outputs);
+      call->done(Status(status));
+    }
+  };
+
+  Status run(const std::string& entry, const TensorView* inputs, size_t input_count,
+             const std::vector<Tensor*>& outputs) {
+    Tensors tensors;
+    Status status = tensors.prepare(session_.get(), entry, inputs, input_count, outputs);
+    if (!status) return status;
+    status = Status(ferrule_session_run(session_.get(), entry.c_str(), tensors.in.data(), tensors.in_count(),
+                                        tensors.out.data(), tensors.out_count()));
+    if (status) tensors.finish(outputs);
     return status;
   }
 

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <type_traits>
+
 #include "runtime/api/ferrule.h"
 #include "runtime/base/status.h"
 #include "runtime/executor/run_memory.h"
@@ -32,8 +34,15 @@ struct FerruleArena {
   ferrule::runtime::RunMemory* memory;
 };
 
+struct FerruleAsyncRunner;  // async.cpp
+
 struct FerruleSession {
   ferrule::runtime::Session* session = nullptr;
+  FerruleLogger logger{};
+  // Set by the first asynchronous run, so that a product without any does not link what they need.
+  FerruleAsyncRunner* async = nullptr;
+  bool (*async_is_busy)(const FerruleAsyncRunner* async) = nullptr;
+  void (*release_async)(FerruleSession* session) = nullptr;
   // The tensors of the call in progress, as many as the largest entry has.
   ferrule::runtime::Array<ferrule::runtime::TensorRef> inputs;
   ferrule::runtime::Array<ferrule::runtime::TensorRef> outputs;
@@ -45,6 +54,17 @@ inline constexpr size_t kShapeTextBytes = 128;
 
 // Null when ok.
 FerruleStatus* to_c(const Status& status);
+// The same, after the logger, if any, was told of an error.
+FerruleStatus* to_c(const Status& status, const FerruleLogger& logger);
+// printf rules for `format`. Does nothing without a logger.
+void log_info(const FerruleLogger& logger, const char* format, ...) __attribute__((format(printf, 2, 3)));
+
+// A run, or with `run` false what ferrule_session_output_shapes does, for the session's only user.
+Status call_entry(FerruleSession& session, uint32_t entry, const FerruleTensor* inputs, uint32_t input_count,
+                  FerruleTensor* outputs, uint32_t output_count, bool run);
+// The entry's number, and the struct_size of the tensors' first elements.
+Status check_call(const FerruleSession& session, const char* entry, const FerruleTensor* inputs, uint32_t input_count,
+                  const FerruleTensor* outputs, uint32_t output_count, uint32_t* out_entry);
 
 inline Status invalid_argument(const char* sentence) {
   return Status::error(StatusCode::kInvalidArgument, "%s", sentence);
@@ -69,6 +89,13 @@ void write_struct(const T& from, T* out) {
   const size_t end = out->struct_size < sizeof(T) ? out->struct_size : sizeof(T);
   if (end > kBegin)
     memcpy(reinterpret_cast<char*>(out) + kBegin, reinterpret_cast<const char*>(&from) + kBegin, end - kBegin);
+}
+
+// Of an array of the caller. The stride is the first element's struct_size: the caller may know a longer or a shorter struct.
+template <typename T>
+T* element(T* first, uint32_t index) {
+  using Byte = std::conditional_t<std::is_const_v<T>, const char, char>;
+  return reinterpret_cast<T*>(reinterpret_cast<Byte*>(first) + first->struct_size * index);
 }
 
 }  // namespace ferrule::runtime

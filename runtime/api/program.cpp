@@ -80,6 +80,24 @@ Status describe_variables(FerruleProgram& tables) {
   return Status();
 }
 
+Status read_kernels(const FerruleProgramOptions& options, Array<ExternalKernel>* out_kernels) {
+  FERRULE_RETURN_IF_ERROR(
+      out_kernels->allocate_zeroed(system_allocator(), options.kernel_count, "the table of the caller's kernels"));
+  for (uint32_t i = 0; i < options.kernel_count; ++i) {
+    const FerruleExternalKernel kernel = read_struct(element(options.kernels, i));
+    if (kernel.name == nullptr || kernel.function == nullptr)
+      return Status::error(StatusCode::kInvalidArgument, "number %u of the caller's kernels lacks `name` or `function`",
+                           i);
+    (*out_kernels)[i] = {kernel.name, kernel.context, kernel.function};
+  }
+  return Status();
+}
+
+bool is_accepted(void* context, const uint8_t* root_sha256) {
+  const auto& options = *static_cast<const FerruleProgramOptions*>(context);
+  return options.accept(options.accept_context, root_sha256) != 0;
+}
+
 // `open`: Program::open or Program::open_memory, bound to its arguments.
 template <typename Open>
 FerruleStatus* open_program(const FerruleProgramOptions* options, FerruleProgram** out_program, const Open& open) {
@@ -89,6 +107,16 @@ FerruleStatus* open_program(const FerruleProgramOptions* options, FerruleProgram
   OpenOptions open_options;
   open_options.verify_weights = known.verify == kFerruleVerifyAll;
   open_options.expected_sha256 = known.expected_sha256;
+  const FerruleLogger logger = read_struct(known.logger);
+  if (known.accept != nullptr) {
+    open_options.accept = is_accepted;
+    open_options.accept_context = const_cast<FerruleProgramOptions*>(&known);
+  }
+  Array<ExternalKernel> kernels;
+  const Status read = read_kernels(known, &kernels);
+  if (!read.ok()) return to_c(read, logger);
+  open_options.kernels = kernels.data();
+  open_options.kernel_count = static_cast<uint32_t>(kernels.size());
   void* memory = malloc(sizeof(FerruleProgram));
   if (memory == nullptr) return to_c(Status::error(StatusCode::kOutOfMemory, "out of memory: the program"));
   auto* program = new (memory) FerruleProgram();
@@ -97,8 +125,11 @@ FerruleStatus* open_program(const FerruleProgramOptions* options, FerruleProgram
   if (status.ok()) status = describe_variables(*program);
   if (!status.ok()) {
     destroy(program);
-    return to_c(status);
+    return to_c(status, logger);
   }
+  log_info(logger, "opened %llu bytes: %u entries, %u variables",
+           static_cast<unsigned long long>(program->program->file_byte_size()), metadata(program).entries()->size(),
+           metadata(program).variables()->size());
   *out_program = program;
   return nullptr;
 }

@@ -1,11 +1,8 @@
 #include <stdlib.h>
 
 #include <new>
-#include <type_traits>
 
 #include "runtime/api/handles.h"
-#include "runtime/executor/checkpoint.h"
-#include "runtime/program/layout.h"
 
 using namespace ferrule::runtime;
 namespace schema = ferrule::schema;
@@ -13,6 +10,7 @@ namespace schema = ferrule::schema;
 namespace {
 
 void destroy(FerruleSession* session) {
+  if (session->release_async != nullptr) session->release_async(session);
   Session::destroy(session->session);
   session->~FerruleSession();
   free(session);
@@ -26,13 +24,6 @@ Status allocate_tensors(FerruleSession& session) {
   }
   FERRULE_RETURN_IF_ERROR(session.inputs.allocate(system_allocator(), inputs, "the table of inputs"));
   return session.outputs.allocate(system_allocator(), outputs, "the table of outputs");
-}
-
-// The stride is the first element's struct_size: the caller may know a longer or a shorter struct.
-template <typename T>
-T* element(T* first, uint32_t index) {
-  using Byte = std::conditional_t<std::is_const_v<T>, const char, char>;
-  return reinterpret_cast<T*>(reinterpret_cast<Byte*>(first) + first->struct_size * index);
 }
 
 // As many as the table holds; with another count the session refuses the call before it looks at them.
@@ -63,34 +54,43 @@ void write_tensors(const Array<TensorRef>& from, FerruleTensor* tensors, uint32_
 Status call(FerruleSession& session, const char* entry, const FerruleTensor* inputs, uint32_t input_count,
             FerruleTensor* outputs, uint32_t output_count, bool run) {
   uint32_t index;
-  FERRULE_RETURN_IF_ERROR(session.session->program().find_entry(entry, &index));
+  FERRULE_RETURN_IF_ERROR(check_call(session, entry, inputs, input_count, outputs, output_count, &index));
+  session.session->clear_cancel();
+  return call_entry(session, index, inputs, input_count, outputs, output_count, run);
+}
+
+}  // namespace
+
+namespace ferrule::runtime {
+
+Status check_call(const FerruleSession& session, const char* entry, const FerruleTensor* inputs, uint32_t input_count,
+                  const FerruleTensor* outputs, uint32_t output_count, uint32_t* out_entry) {
+  FERRULE_RETURN_IF_ERROR(session.session->program().find_entry(entry, out_entry));
+  if (session.async != nullptr && session.async_is_busy(session.async))
+    return Status::error(StatusCode::kFailedPrecondition,
+                         "entry '%s' does not run: an asynchronous run of the session is in progress", entry);
   // A forgotten struct_size would otherwise read one tensor again and again.
   if ((input_count != 0 && inputs->struct_size < sizeof(size_t)) ||
       (output_count != 0 && outputs->struct_size < sizeof(size_t)))
     return invalid_argument("struct_size of a FerruleTensor must be sizeof(FerruleTensor)");
+  return Status();
+}
+
+Status call_entry(FerruleSession& session, uint32_t entry, const FerruleTensor* inputs, uint32_t input_count,
+                  FerruleTensor* outputs, uint32_t output_count, bool run) {
   read_tensors(inputs, input_count, session.inputs);
   read_tensors(outputs, output_count, session.outputs);
   if (run)
     FERRULE_RETURN_IF_ERROR(
-        session.session->run(index, session.inputs.data(), input_count, session.outputs.data(), output_count));
+        session.session->run(entry, session.inputs.data(), input_count, session.outputs.data(), output_count));
   else
-    FERRULE_RETURN_IF_ERROR(session.session->output_shapes(index, session.inputs.data(), input_count,
+    FERRULE_RETURN_IF_ERROR(session.session->output_shapes(entry, session.inputs.data(), input_count,
                                                            session.outputs.data(), output_count));
   write_tensors(session.outputs, outputs, output_count, /*with_data=*/run);
   return Status();
 }
 
-// The variable of that name, whose values must have `byte_size` bytes.
-Status find_variable(const FerruleSession& session, const char* name, uint64_t byte_size, uint32_t* out_variable) {
-  const Program& program = session.session->program();
-  FERRULE_RETURN_IF_ERROR(program.find_variable(name, out_variable));
-  const uint64_t needed = logical_byte_size(*program.metadata()->variables()->Get(*out_variable));
-  if (byte_size == needed) return Status();
-  return Status::error(StatusCode::kInvalidArgument, "variable '%s' has %llu bytes, but the buffer has %llu", name,
-                       static_cast<unsigned long long>(needed), static_cast<unsigned long long>(byte_size));
-}
-
-}  // namespace
+}  // namespace ferrule::runtime
 
 FerruleStatus* ferrule_session_create(FerruleProgram* program, const FerruleSessionOptions* options,
                                       FerruleSession** out_session) {
@@ -102,6 +102,10 @@ FerruleStatus* ferrule_session_create(FerruleProgram* program, const FerruleSess
   if (known.arena != nullptr) session_options.memory = known.arena->memory;
   const Status readable = read_allocator(known.allocator, &session_options.allocator);
   if (!readable.ok()) return to_c(readable);
+  if (known.clock != nullptr) {
+    if (known.clock->now_ns == nullptr) return to_c(invalid_argument("the caller's clock lacks `now_ns`"));
+    session_options.clock = {known.clock->context, known.clock->now_ns};
+  }
   ThreadPoolInterface pool{};
   if (known.thread_pool != nullptr) {
     pool = {known.thread_pool->context, known.thread_pool->thread_count, known.thread_pool->parallel_for};
@@ -110,12 +114,18 @@ FerruleStatus* ferrule_session_create(FerruleProgram* program, const FerruleSess
   void* memory = malloc(sizeof(FerruleSession));
   if (memory == nullptr) return to_c(Status::error(StatusCode::kOutOfMemory, "out of memory: the session"));
   auto* session = new (memory) FerruleSession();
+  session->logger = read_struct(known.logger);
   Status status = Session::create(program->program, session_options, &session->session);
   if (status.ok()) status = allocate_tensors(*session);
   if (!status.ok()) {
+    const FerruleLogger logger = session->logger;
     destroy(session);
-    return to_c(status);
+    return to_c(status, logger);
   }
+  log_info(session->logger, "session for target %s: %u threads, %llu bytes of arena, %llu of variables",
+           session->session->target_name(), session->session->thread_count(),
+           static_cast<unsigned long long>(session->session->arena_byte_size()),
+           static_cast<unsigned long long>(session->session->variables().private_byte_size()));
   *out_session = session;
   return nullptr;
 }
@@ -139,12 +149,12 @@ FerruleStatus* ferrule_session_info(const FerruleSession* session, FerruleSessio
 
 FerruleStatus* ferrule_session_run(FerruleSession* session, const char* entry, const FerruleTensor* inputs,
                                    uint32_t input_count, FerruleTensor* outputs, uint32_t output_count) {
-  return to_c(call(*session, entry, inputs, input_count, outputs, output_count, /*run=*/true));
+  return to_c(call(*session, entry, inputs, input_count, outputs, output_count, /*run=*/true), session->logger);
 }
 
 FerruleStatus* ferrule_session_output_shapes(FerruleSession* session, const char* entry, const FerruleTensor* inputs,
                                              uint32_t input_count, FerruleTensor* outputs, uint32_t output_count) {
-  return to_c(call(*session, entry, inputs, input_count, outputs, output_count, /*run=*/false));
+  return to_c(call(*session, entry, inputs, input_count, outputs, output_count, /*run=*/false), session->logger);
 }
 
 void ferrule_session_cancel(FerruleSession* session) { session->session->cancel(); }
@@ -188,43 +198,4 @@ FerruleStatus* ferrule_session_profile_event(const FerruleSession* session, uint
 
 void ferrule_session_check_numerics(FerruleSession* session, int32_t enabled) {
   session->session->check_numerics(enabled != 0);
-}
-
-FerruleStatus* ferrule_session_get_variable(FerruleSession* session, const char* name, void* data, uint64_t byte_size) {
-  uint32_t variable;
-  const Status status = find_variable(*session, name, byte_size, &variable);
-  return to_c(status.ok() ? session->session->variables().get(variable, data) : status);
-}
-
-FerruleStatus* ferrule_session_set_variable(FerruleSession* session, const char* name, const void* data,
-                                            uint64_t byte_size) {
-  uint32_t variable;
-  const Status status = find_variable(*session, name, byte_size, &variable);
-  return to_c(status.ok() ? session->session->variables().set(variable, data) : status);
-}
-
-FerruleStatus* ferrule_session_save_checkpoint(FerruleSession* session, const char* path,
-                                               const FerruleTrainingPosition* position) {
-  const FerruleTrainingPosition known = read_struct(position);
-  const TrainingPosition inner{known.seed, known.epoch, known.sample, known.step};
-  return to_c(save_checkpoint(session->session->variables(), path, inner, session->session->allocator()));
-}
-
-FerruleStatus* ferrule_session_load_checkpoint(FerruleSession* session, const char* path,
-                                               FerruleTrainingPosition* out_position) {
-  TrainingPosition inner;
-  const Status status = load_checkpoint(session->session->variables(), path, &inner, session->session->allocator());
-  if (status.ok() && out_position != nullptr) {
-    FerruleTrainingPosition position{};
-    position.seed = inner.seed;
-    position.epoch = inner.epoch;
-    position.sample = inner.sample;
-    position.step = inner.step;
-    write_struct(position, out_position);
-  }
-  return to_c(status);
-}
-
-FerruleStatus* ferrule_session_reset(FerruleSession* session) {
-  return to_c(session->session->variables().reset());
 }

@@ -1,3 +1,5 @@
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "runtime/api/handles.h"
@@ -32,6 +34,21 @@ FerruleStatus* to_c(const Status& status) {
   result->code = static_cast<FerruleStatusCode>(status.code());
   result->message = message;
   return result;
+}
+
+FerruleStatus* to_c(const Status& status, const FerruleLogger& logger) {
+  if (!status.ok() && logger.log != nullptr) logger.log(logger.context, kFerruleLogError, status.message());
+  return to_c(status);
+}
+
+void log_info(const FerruleLogger& logger, const char* format, ...) {
+  if (logger.log == nullptr) return;
+  char sentence[kStatusMessageBytes];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(sentence, sizeof(sentence), format, arguments);
+  va_end(arguments);
+  logger.log(logger.context, kFerruleLogInfo, sentence);
 }
 
 }  // namespace ferrule::runtime

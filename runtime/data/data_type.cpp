@@ -9,16 +9,16 @@ constexpr uint8_t kInt = 0, kUnsigned = 1, kFloat = 2, kBfloat = 4, kComplex = 5
 
 constexpr DataTypeNames kTypes[] = {
     {kFloat, 64, "float64", "F64", "<f8"},   {kFloat, 32, "float32", "F32", "<f4"},
-    {kFloat, 16, "float16", "F16", "<f2"},   {kBfloat, 16, "bfloat16", "BF16", nullptr},
+    {kFloat, 16, "float16", "F16", "<f2"},   {kBfloat, 16, "bfloat16", "BF16", ""},
     {kInt, 64, "int64", "I64", "<i8"},       {kInt, 32, "int32", "I32", "<i4"},
     {kInt, 16, "int16", "I16", "<i2"},       {kInt, 8, "int8", "I8", "|i1"},
     {kUnsigned, 64, "uint64", "U64", "<u8"}, {kUnsigned, 32, "uint32", "U32", "<u4"},
     {kUnsigned, 16, "uint16", "U16", "<u2"}, {kUnsigned, 8, "uint8", "U8", "|u1"},
-    {kBool, 8, "bool", "BOOL", "|b1"},       {kComplex, 64, "complex64", nullptr, "<c8"},
+    {kBool, 8, "bool", "BOOL", "|b1"},       {kComplex, 64, "complex64", "", "<c8"},
 };
 
 bool equals(const char* name, const char* text, size_t length) {
-  return name != nullptr && strlen(name) == length && memcmp(name, text, length) == 0;
+  return length != 0 && strlen(name) == length && memcmp(name, text, length) == 0;
 }
 
 }  // namespace

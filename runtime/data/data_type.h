@@ -11,9 +11,9 @@ namespace ferrule::runtime {
 
 struct DataTypeNames {
   uint8_t code, bits;  // as in DLPack
-  const char* name;
-  const char* safetensors;  // null: the format has no such type
-  const char* npy;          // null: the format has no such type
+  char name[10];
+  char safetensors[5];  // "": the format has no such type
+  char npy[4];          // "": the format has no such type
 };
 
 // Null for a type that is not in the table.

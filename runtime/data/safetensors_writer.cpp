@@ -88,7 +88,7 @@ void write_header(TextSink& sink, const NamedTensor* tensors, const Array<size_t
 Status check_types(const char* path, const NamedTensor* tensors, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const DataTypeNames* type = find_data_type(tensors[i].dtype);
-    if (type == nullptr || type->safetensors == nullptr)
+    if (type == nullptr || type->safetensors[0] == '\0')
       return Status::error(StatusCode::kUnsupported, "cannot write '%s': safetensors has no dtype for tensor '%s' (%s)",
                            path, tensors[i].name, data_type_name(tensors[i].dtype));
   }

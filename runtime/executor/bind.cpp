@@ -11,16 +11,6 @@ namespace {
 
 unsigned long long as_print(uint64_t value) { return value; }
 
-Status check_counts(const schema::Entry& entry, uint32_t input_count, uint32_t output_count) {
-  if (input_count != entry.inputs()->size())
-    return Status::error(StatusCode::kInvalidArgument, "entry '%s' takes %u inputs, but %u were given",
-                         entry.name()->c_str(), entry.inputs()->size(), input_count);
-  if (output_count != entry.outputs()->size())
-    return Status::error(StatusCode::kInvalidArgument, "entry '%s' has %u outputs, but %u were given",
-                         entry.name()->c_str(), entry.outputs()->size(), output_count);
-  return Status();
-}
-
 Status check_input_types(const schema::Entry& entry, const TensorRef* inputs) {
   for (uint32_t i = 0; i < entry.inputs()->size(); ++i) {
     const schema::TensorSpec& spec = *entry.inputs()->Get(i);
@@ -59,9 +49,20 @@ bool overlap(const void* a, uint64_t a_size, const void* b, uint64_t b_size) {
 
 }  // namespace
 
+Status Session::check_counts(uint32_t entry_index, uint32_t input_count, uint32_t output_count) const {
+  const schema::Entry& entry = this->entry(entry_index);
+  if (input_count != entry.inputs()->size())
+    return Status::error(StatusCode::kInvalidArgument, "entry '%s' takes %u inputs, but %u were given",
+                         entry.name()->c_str(), entry.inputs()->size(), input_count);
+  if (output_count != entry.outputs()->size())
+    return Status::error(StatusCode::kInvalidArgument, "entry '%s' has %u outputs, but %u were given",
+                         entry.name()->c_str(), entry.outputs()->size(), output_count);
+  return Status();
+}
+
 Status Session::bind(uint32_t entry_index, const TensorRef* inputs, uint32_t input_count, uint32_t output_count) {
   const schema::Entry& entry = this->entry(entry_index);
-  FERRULE_RETURN_IF_ERROR(check_counts(entry, input_count, output_count));
+  FERRULE_RETURN_IF_ERROR(check_counts(entry_index, input_count, output_count));
   FERRULE_RETURN_IF_ERROR(check_input_types(entry, inputs));
   const EntryMap& map = program_->entry_map(entry_index);
   if (map.has_late_dims() || !same_shapes_as_last_call(entry_index, inputs)) {

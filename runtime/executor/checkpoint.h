@@ -23,10 +23,15 @@ struct TrainingPosition {
 // would replace a checkpoint that is.
 Status save_checkpoint(VariableStore& variables, const char* path, const TrainingPosition& position,
                        const Allocator& allocator);
+// The same for the variables that differ from the program's initial values only, and the hash of the weights that these
+// are part of.
+Status save_delta(VariableStore& variables, const char* path, const TrainingPosition& position,
+                  const Allocator& allocator);
 
 // Sets all variables or, on an error, none. kInvalidArtifact for a file that is broken or of another model: the
 // sentence lists missing and unexpected names, or the variable whose dtype or shape differs. A variable is also found
-// by its aliases.
+// by its aliases. A delta sets the variables that it lacks to their initial values, and is refused by a program with
+// other weights.
 Status load_checkpoint(VariableStore& variables, const char* path, TrainingPosition* out_position,
                        const Allocator& allocator);
 

@@ -96,6 +96,72 @@ TEST_CASE("a checkpoint fits another compile of the model: another layout, a nam
   CHECK(get(other, "weight", 4) == std::vector<float>{1, 2, 3, 4});
 }
 
+TEST_CASE("a delta holds what differs from the initial values, and brings exactly that state back") {
+  const Program program = open(describe_test_program());
+  Session session = create(program), other = create(program);
+  const std::string path = temporary_path("delta"), whole = temporary_path("whole");
+  REQUIRE(session.save_delta(path).ok());
+  CHECK(session.load_variables(path).ok());  // a file without tensors
+  set_w(session, 9);
+  FerruleTrainingPosition position{};
+  position.step = 17;
+  REQUIRE(session.save_delta(path, position).ok());
+  REQUIRE(session.save_checkpoint(whole, position).ok());
+  CHECK(read_file(path).size() < read_file(whole).size());
+  const std::vector<uint8_t> bytes = read_file(path);
+  const std::string text(bytes.begin(), bytes.end());
+  CHECK_THAT(text, Contains("\"w\"") && !Contains("\"table\"") && !Contains("\"counter\""));
+
+  // What the delta lacks goes back to its initial values.
+  const std::vector<float> table{6, 5, 4, 3, 2, 1};
+  REQUIRE(other.set_variable("table", table.data(), 24).ok());
+  FerruleTrainingPosition loaded{};
+  const Status status = other.load_checkpoint(path, &loaded);
+  INFO(status.message());
+  REQUIRE(status.ok());
+  CHECK(loaded.step == 17);
+  CHECK(get(other, "w", 4) == std::vector<float>(4, 9));
+  CHECK(get(other, "table", 6) == std::vector<float>{10, 11, 12, 13, 14, 15});
+
+  serialize::ProgramDescription description = describe_test_program();
+  description.variables[0].initial_value[0] ^= 1;
+  const Program with_other_weights = open(description);
+  Session third = create(with_other_weights);
+  const Status refused = third.load_checkpoint(path);
+  CHECK(refused.code() == kFerruleInvalidArtifact);
+  CHECK_THAT(refused.message(), Contains("hash") && Contains(path));
+  CHECK(third.load_checkpoint(whole).ok());
+}
+
+TEST_CASE("variables are saved and loaded by name, all that a file holds or none") {
+  const Program program = open(describe_test_program());
+  Session session = create(program), other = create(program);
+  set_w(session, 3);
+  const std::string path = temporary_path("some_variables");
+  REQUIRE(session.save_variables(path, {"weights", "w"}).ok());  // an alias of `table`, and a name
+  REQUIRE(session.save_variables(temporary_path("no_variables"), {}).ok());
+  Result<uint32_t> count = other.load_variables(path);
+  INFO(count.status().message());
+  REQUIRE(count.ok());
+  CHECK(*count == 2);
+  CHECK(get(other, "w", 4) == std::vector<float>(4, 3));
+  CHECK(*other.load_variables(temporary_path("no_variables")) == 0);
+
+  CHECK(session.save_variables(path, {"bias"}).code() == kFerruleNotFound);
+  CHECK_THAT(session.save_variables(path, {"table", "weights"}).message(),
+             Contains("twice") && Contains("'table'") && Contains("'weights'"));
+
+  serialize::ProgramDescription description = describe_test_program();
+  description.variables[0].name = "bias";
+  const Program renamed = open(description);
+  Session third = create(renamed);
+  REQUIRE(session.save_variables(path, {"table", "w"}).ok());
+  const Result<uint32_t> refused = third.load_variables(path);
+  CHECK(refused.status().code() == kFerruleNotFound);
+  CHECK_THAT(refused.status().message(), Contains("'w'") && Contains(path) && Contains("bias"));
+  CHECK(get(third, "table", 6) == std::vector<float>{10, 11, 12, 13, 14, 15});
+}
+
 TEST_CASE("a checkpoint of another model is refused, names listed, and changes nothing") {
   const Program program = open(describe_test_program());
   Session session = create(program);

@@ -8,7 +8,7 @@ namespace ferrule::runtime {
 
 // What the chunks of one kernel call share. Chunk i of n computes tiles [tiles * i / n, tiles * (i + 1) / n).
 struct Session::Launch {
-  FerruleKernelFunction function;
+  KernelEntry kernel;
   FerruleKernelArgs args;  // but for thread, tile range, scratch and error
   int64_t tiles;
   uint32_t chunk_count;
@@ -30,7 +30,9 @@ struct Session::Launch {
     ChunkError& error = launch.errors[index];
     error.error = FerruleKernelError{};
     args.error = &error.error;
-    error.result = launch.function(&args);
+    const KernelEntry& kernel = launch.kernel;
+    error.result = kernel.function != nullptr ? kernel.function(&args)
+                                              : kernel.external->function(kernel.external->context, &args);
   }
 };
 
@@ -188,7 +190,7 @@ Status Session::call_kernel(const schema::Entry& entry, const schema::KernelCall
   for (uint32_t i = 0; i < call.dims()->size(); ++i) kernel_dims_[i] = values_[call.dims()->Get(i)];
 
   Launch launch{};
-  launch.function = kernels_[call.kernel()];
+  launch.kernel = kernels_[call.kernel()];
   launch.args.size = sizeof(FerruleKernelArgs);
   launch.args.buffers = operands_.data();
   launch.args.dims = kernel_dims_.data();

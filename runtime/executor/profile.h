@@ -9,6 +9,18 @@
 
 namespace ferrule::runtime {
 
+// Where times come from; nanoseconds that never go back.
+struct Clock {
+  void* context;
+  uint64_t (*now_ns)(void* context);
+};
+
+inline uint64_t monotonic_ns(void*) {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
+}
+
 struct ProfileEvent {
   static constexpr uint32_t kCopy = UINT32_MAX;
 
@@ -24,6 +36,8 @@ struct ProfileEvent {
 // Off until started. Room for all events is taken at the start: a run allocates nothing, and counts what finds no room.
 class Profile {
  public:
+  void set_clock(const Clock& clock) { clock_ = clock; }
+
   Status start(const Allocator& allocator, uint64_t capacity) {
     active_ = false;
     count_ = dropped_ = 0;
@@ -51,12 +65,9 @@ class Profile {
   }
 
  private:
-  static uint64_t clock() {
-    timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
-  }
+  uint64_t clock() const { return clock_.now_ns(clock_.context); }
 
+  Clock clock_{nullptr, monotonic_ns};
   Array<ProfileEvent> events_;
   uint64_t count_ = 0, dropped_ = 0, origin_ = 0;
   bool active_ = false;

@@ -42,6 +42,7 @@ void Session::destroy(Session* session) {
 }
 
 Status Session::initialize(const SessionOptions& options) {
+  profile_.set_clock(options.clock);
   FERRULE_RETURN_IF_ERROR(program_->select_target(options.target, &target_));
   FERRULE_RETURN_IF_ERROR(parallel_.initialize(options.thread_count, options.thread_pool));
   FERRULE_RETURN_IF_ERROR(allocate_arenas(options.memory));
@@ -84,7 +85,10 @@ Status Session::allocate_arenas(RunMemory* shared) {
 Status Session::allocate_tables() {
   const schema::Program& program = *program_->metadata();
   FERRULE_RETURN_IF_ERROR(kernels_.allocate(allocator_, program.kernels()->size(), "the table of kernels"));
-  for (uint32_t k = 0; k < kernels_.size(); ++k) kernels_[k] = program_->kernel(target_, k);
+  for (uint32_t k = 0; k < kernels_.size(); ++k) {
+    const ExternalKernel* external = program_->external_kernel(k);
+    kernels_[k] = {external == nullptr ? program_->kernel(target_, k) : nullptr, external};
+  }
 
   uint32_t dims = 0, values = 0, buffers = 0, inputs = 0, outputs = 0, operands = 0, kernel_dims = 0;
   const auto grow = [](uint32_t* size, uint32_t wanted) { *size = *size < wanted ? wanted : *size; };
@@ -112,15 +116,18 @@ Status Session::allocate_tables() {
   return kernel_dims_.allocate(allocator_, kernel_dims, "the table of kernel dims");
 }
 
+Status Session::check_process(uint32_t entry) const {
+  if (fork_count_ == fork_count()) return Status();
+  return Status::error(StatusCode::kFailedPrecondition,
+                       "entry '%s' does not run: the session belongs to the process that this one was forked from; "
+                       "create a session in this process, which may be of the same program",
+                       this->entry(entry).name()->c_str());
+}
+
 Status Session::run(uint32_t entry_index, const TensorRef* inputs, uint32_t input_count, TensorRef* outputs,
                     uint32_t output_count) {
   const schema::Entry& entry = this->entry(entry_index);
-  if (fork_count_ != fork_count())
-    return Status::error(StatusCode::kFailedPrecondition,
-                         "entry '%s' does not run: the session belongs to the process that this one was forked from; "
-                         "create a session in this process, which may be of the same program",
-                         entry.name()->c_str());
-  cancelled_.store(false, std::memory_order_relaxed);
+  FERRULE_RETURN_IF_ERROR(check_process(entry_index));
   FERRULE_RETURN_IF_ERROR(bind(entry_index, inputs, input_count, output_count));
   FERRULE_RETURN_IF_ERROR(bind_outputs(entry, outputs));
   FERRULE_RETURN_IF_ERROR(check_overlap(entry, inputs, outputs));

@@ -39,6 +39,7 @@ struct SessionOptions {
   RunMemory* memory = nullptr;     // null: arenas and scratch of its own
   Allocator allocator = system_allocator();
   const ThreadPoolInterface* thread_pool = nullptr;  // null: the process's pool
+  Clock clock = {nullptr, monotonic_ns};             // of profiles
 };
 
 class Session {
@@ -54,6 +55,12 @@ class Session {
   // entry itself finds out is the most that it can be for these inputs.
   Status output_shapes(uint32_t entry, const TensorRef* inputs, uint32_t input_count, TensorRef* outputs,
                        uint32_t output_count);
+  // What a run checks first: that it is the process that made the session, and the numbers of tensors.
+  Status check_process(uint32_t entry) const;
+  Status check_counts(uint32_t entry, uint32_t input_count, uint32_t output_count) const;
+
+  // The run in progress ends before its next instruction; so does each later one until clear_cancel().
+  void clear_cancel() { cancelled_.store(false, std::memory_order_relaxed); }
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
 
   // While it is active, runs add events to it.
@@ -144,7 +151,12 @@ class Session {
   MemoryBlock output_views_;       // where outputs without a buffer of the caller go
   uint64_t scratch_stride_ = 0;    // bytes from one thread's scratch to the next
   Array<uint64_t> arena_offsets_;  // one an arena, into memory_->arena()
-  Array<FerruleKernelFunction> kernels_;
+  // One of the two is set.
+  struct KernelEntry {
+    FerruleKernelFunction function;
+    const ExternalKernel* external;
+  };
+  Array<KernelEntry> kernels_;
   Array<ChunkError> errors_;  // one a thread
 
   // Tables of the call in progress, as long as the largest entry needs.

@@ -66,7 +66,7 @@ Status VariableStore::initialize() {
     values_[v] = assigned_.data() + offset;
     offset += (description(v).byte_size() + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
   }
-  copy_initial_values();
+  for (uint32_t v = 0; v < count; ++v) copy_initial_value(v);
   return Status();
 }
 
@@ -120,31 +120,62 @@ Status VariableStore::set(uint32_t variable, const void* logical) {
   return status;
 }
 
+Status VariableStore::make_private_where_set(const uint8_t* const* logical) {
+  for (uint32_t v = 0; v < values_.size(); ++v)
+    if (logical[v] != nullptr && description(v).byte_size() != 0) FERRULE_RETURN_IF_ERROR(make_private(v));
+  return Status();
+}
+
 Status VariableStore::set_all(const uint8_t* const* logical) {
   FERRULE_RETURN_IF_ERROR(lock(/*exclusive=*/true));
-  Status status;
-  for (uint32_t v = 0; v < values_.size() && status.ok(); ++v)
-    if (description(v).byte_size() != 0) status = make_private(v);
+  const Status status = make_private_where_set(logical);
   if (status.ok()) {
-    for (uint32_t v = 0; v < values_.size(); ++v) pack_into(v, logical[v]);
+    for (uint32_t v = 0; v < values_.size(); ++v) {
+      if (logical[v] != nullptr)
+        pack_into(v, logical[v]);
+      else
+        copy_initial_value(v);
+    }
     complete_.store(true, std::memory_order_relaxed);
   }
   unlock();
   return status;
 }
 
+Status VariableStore::set_some(const uint8_t* const* logical) {
+  FERRULE_RETURN_IF_ERROR(lock(/*exclusive=*/true));
+  const Status status = make_private_where_set(logical);
+  for (uint32_t v = 0; v < values_.size() && status.ok(); ++v)
+    if (logical[v] != nullptr) pack_into(v, logical[v]);
+  unlock();
+  return status;
+}
+
 Status VariableStore::reset() {
   FERRULE_RETURN_IF_ERROR(lock(/*exclusive=*/true));
-  copy_initial_values();
+  for (uint32_t v = 0; v < values_.size(); ++v) copy_initial_value(v);
   complete_.store(true, std::memory_order_relaxed);
   unlock();
   return Status();
 }
 
-void VariableStore::copy_initial_values() {
-  for (uint32_t v = 0; v < values_.size(); ++v)
-    if (is_private_[v] && description(v).byte_size() != 0)
-      memcpy(data(v), program_->initial_value(v), description(v).byte_size());
+void VariableStore::copy_initial_value(uint32_t variable) {
+  const uint64_t byte_size = description(variable).byte_size();
+  if (is_private_[variable] && byte_size != 0) memcpy(data(variable), program_->initial_value(variable), byte_size);
+}
+
+bool VariableStore::is_changed(uint32_t variable) const {
+  const uint64_t byte_size = description(variable).byte_size();
+  return is_private_[variable] && byte_size != 0 &&
+         memcmp(data(variable), program_->initial_value(variable), byte_size) != 0;
+}
+
+Status VariableStore::check_complete(const char* path) const {
+  if (complete()) return Status();
+  return Status::error(StatusCode::kFailedPrecondition,
+                       "'%s' was not written: an earlier run ended after it had begun to change variables, so their "
+                       "values are incomplete; load a checkpoint or reset the session",
+                       path);
 }
 
 }  // namespace ferrule::runtime

@@ -41,13 +41,21 @@ class VariableStore {
   // Logical row-major values in and out. Sizes are logical_byte_size(variable), checked by the caller.
   Status get(uint32_t variable, void* out_logical);
   Status set(uint32_t variable, const void* logical);
-  // Sets all variables or none, and completes the state. logical[v]: the values of variable v.
+  // Sets all variables or none, and completes the state. logical[v]: the values of variable v, or null: its initial ones.
   Status set_all(const uint8_t* const* logical);
+  // Sets the variables whose values are not null, or none.
+  Status set_some(const uint8_t* const* logical);
   // Back to the artifact's initial values; completes the state.
   Status reset();
 
   bool complete() const { return complete_.load(std::memory_order_relaxed); }
+  // kFailedPrecondition, saying that `path` was not written, unless the state is complete: half a step is not worth
+  // keeping.
+  Status check_complete(const char* path) const;
   void mark_incomplete() { complete_.store(false, std::memory_order_relaxed); }
+
+  // Whether a variable has other values than the artifact gives it, bit for bit. The caller holds the lock.
+  bool is_changed(uint32_t variable) const;
 
   // Sum of the private copies.
   uint64_t private_byte_size() const { return private_bytes_; }
@@ -58,6 +66,8 @@ class VariableStore {
   Status initialize();
   void copy_initial_values();
   Status make_private(uint32_t variable);
+  Status make_private_where_set(const uint8_t* const* logical);
+  void copy_initial_value(uint32_t variable);
   void pack_into(uint32_t variable, const void* logical);
   const schema::Variable& description(uint32_t variable) const {
     return *program_->metadata()->variables()->Get(variable);

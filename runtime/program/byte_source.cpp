@@ -57,18 +57,22 @@ Status ByteSource::read(uint64_t offset, void* out, uint64_t byte_size) const {
   return Status();
 }
 
-Status ByteSource::map(uint64_t offset, uint64_t byte_size, const uint8_t** out_bytes) const {
-  if (is_memory()) {
-    *out_bytes = memory_ + offset;
-    return Status();
-  }
-  void* mapping = mmap(nullptr, byte_size, PROT_READ, MAP_PRIVATE, file_, static_cast<off_t>(offset));
+FilePages::~FilePages() {
+  if (first_page_ != nullptr) munmap(first_page_, mapped_bytes_);
+}
+
+Status ByteSource::map(uint64_t offset, uint64_t byte_size, FilePages* out_pages) const {
+  const uint64_t before = offset % static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const size_t mapped_bytes = byte_size + before;
+  void* mapping = mmap(nullptr, mapped_bytes, PROT_READ, MAP_PRIVATE, file_, static_cast<off_t>(offset - before));
   if (mapping == MAP_FAILED) {
     return Status::error(errno == ENOMEM ? StatusCode::kOutOfMemory : StatusCode::kIoError,
-                         "cannot map %llu bytes of %s: %s",
-                         static_cast<unsigned long long>(byte_size), name_, strerror(errno));
+                         "cannot map %llu bytes of %s: %s", static_cast<unsigned long long>(byte_size), name_,
+                         strerror(errno));
   }
-  *out_bytes = static_cast<const uint8_t*>(mapping);
+  out_pages->first_page_ = mapping;
+  out_pages->mapped_bytes_ = mapped_bytes;
+  out_pages->bytes_ = static_cast<const uint8_t*>(mapping) + before;
   return Status();
 }
 

@@ -9,6 +9,23 @@
 
 namespace ferrule::runtime {
 
+// Pages of a file, mapped from the border below what was asked for, which begins at `bytes`.
+class FilePages {
+ public:
+  FilePages() = default;
+  FilePages(const FilePages&) = delete;
+  FilePages& operator=(const FilePages&) = delete;
+  ~FilePages();
+
+  const uint8_t* bytes() const { return bytes_; }
+
+ private:
+  friend class ByteSource;
+  const uint8_t* bytes_ = nullptr;
+  void* first_page_ = nullptr;
+  size_t mapped_bytes_ = 0;
+};
+
 class ByteSource {
  public:
   ByteSource() = default;
@@ -28,9 +45,8 @@ class ByteSource {
   // Copies [offset, offset + byte_size), which must fit byte_size(). kIoError when the file shrank or reading failed.
   Status read(uint64_t offset, void* out, uint64_t byte_size) const;
 
-  // For a source in memory: the bytes themselves. For a file: a private read-only mapping that the caller munmaps; the
-  // offset must be a multiple of the page size.
-  Status map(uint64_t offset, uint64_t byte_size, const uint8_t** out_bytes) const;
+  // Of a file only: private read-only pages that hold [offset, offset + byte_size), which is not empty.
+  Status map(uint64_t offset, uint64_t byte_size, FilePages* out_pages) const;
 
  private:
   int file_ = -1;

@@ -34,43 +34,44 @@ constexpr Level kLevels[] = {
 };
 
 // Where CPUID reports a feature, and which register state the operating system must save for it.
+// (Names lie in the table: pointers to them would cost a relocation each, more than the names.)
 struct Feature {
-  const char* name;
-  uint32_t leaf;  // subleaf 0
+  char name[11];
   char reg;       // 'b', 'c' or 'd'
   uint8_t bit;
   uint8_t state;  // bits of XCR0
+  uint32_t leaf;  // subleaf 0
 };
 
 constexpr uint8_t kYmmState = 0x06, kZmmState = 0xe6;
 
 constexpr Feature kFeatures[] = {
-    {"sse", 1, 'd', 25, 0},
-    {"sse2", 1, 'd', 26, 0},
-    {"sse3", 1, 'c', 0, 0},
-    {"pclmul", 1, 'c', 1, 0},
-    {"ssse3", 1, 'c', 9, 0},
-    {"fma", 1, 'c', 12, kYmmState},
-    {"cx16", 1, 'c', 13, 0},
-    {"sse4.1", 1, 'c', 19, 0},
-    {"sse4.2", 1, 'c', 20, 0},
-    {"movbe", 1, 'c', 22, 0},
-    {"popcnt", 1, 'c', 23, 0},
-    {"aes", 1, 'c', 25, 0},
-    {"xsave", 1, 'c', 27, 0},
-    {"avx", 1, 'c', 28, kYmmState},
-    {"f16c", 1, 'c', 29, kYmmState},
-    {"bmi", 7, 'b', 3, 0},
-    {"avx2", 7, 'b', 5, kYmmState},
-    {"bmi2", 7, 'b', 8, 0},
-    {"avx512f", 7, 'b', 16, kZmmState},
-    {"avx512dq", 7, 'b', 17, kZmmState},
-    {"avx512cd", 7, 'b', 28, kZmmState},
-    {"avx512bw", 7, 'b', 30, kZmmState},
-    {"avx512vl", 7, 'b', 31, kZmmState},
-    {"avx512vnni", 7, 'c', 11, kZmmState},
-    {"sahf", 0x80000001, 'c', 0, 0},
-    {"lzcnt", 0x80000001, 'c', 5, 0},
+    {"sse", 'd', 25, 0, 1},
+    {"sse2", 'd', 26, 0, 1},
+    {"sse3", 'c', 0, 0, 1},
+    {"pclmul", 'c', 1, 0, 1},
+    {"ssse3", 'c', 9, 0, 1},
+    {"fma", 'c', 12, kYmmState, 1},
+    {"cx16", 'c', 13, 0, 1},
+    {"sse4.1", 'c', 19, 0, 1},
+    {"sse4.2", 'c', 20, 0, 1},
+    {"movbe", 'c', 22, 0, 1},
+    {"popcnt", 'c', 23, 0, 1},
+    {"aes", 'c', 25, 0, 1},
+    {"xsave", 'c', 27, 0, 1},
+    {"avx", 'c', 28, kYmmState, 1},
+    {"f16c", 'c', 29, kYmmState, 1},
+    {"bmi", 'b', 3, 0, 7},
+    {"avx2", 'b', 5, kYmmState, 7},
+    {"bmi2", 'b', 8, 0, 7},
+    {"avx512f", 'b', 16, kZmmState, 7},
+    {"avx512dq", 'b', 17, kZmmState, 7},
+    {"avx512cd", 'b', 28, kZmmState, 7},
+    {"avx512bw", 'b', 30, kZmmState, 7},
+    {"avx512vl", 'b', 31, kZmmState, 7},
+    {"avx512vnni", 'c', 11, kZmmState, 7},
+    {"sahf", 'c', 0, 0, 0x80000001},
+    {"lzcnt", 'c', 5, 0, 0x80000001},
 };
 
 // What CPUID says, read once for many questions: under a hypervisor each CPUID leaves the virtual machine, which may

@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include <new>
 
@@ -38,15 +37,13 @@ struct Program::State {
   const schema::Debug* debug = nullptr;
   const uint8_t* weights = nullptr;
   uint64_t weights_byte_size = 0;
-  bool weights_are_mapped = false;
+  FilePages weights_pages;
   Array<NamedVariable> variables;                     // names and aliases, sorted
+  Array<ExternalKernel> external_kernels;             // one a kernel, or none at all
   CodeImage images[serialize::kMaximumSegments];      // by target; mapped where this machine can run it
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // guards making an image executable
 
-  ~State() {
-    if (weights_are_mapped) munmap(const_cast<uint8_t*>(weights), weights_byte_size);
-    pthread_mutex_destroy(&mutex);
-  }
+  ~State() { pthread_mutex_destroy(&mutex); }
 };
 
 // Fills a Program's state from a source, step by step, checking on the way.
@@ -72,6 +69,8 @@ class ProgramLoader {
   Status load_weights();
   Status load_code();
   Status index_variables();
+  Status find_external_kernels();
+  const ExternalKernel* registered(const char* symbol) const;
   static bool code_byte_size(const void* frame, const char* target, uint64_t* out_byte_size);
 
   const ByteSource& source_;
@@ -129,9 +128,11 @@ Status ProgramLoader::load_weights() {
     FERRULE_RETURN_IF_ERROR(state_.copied_weights.allocate(state_.allocator, byte_size, "a copy of the weights", 64));
     FERRULE_RETURN_IF_ERROR(source_.read(offset, state_.copied_weights.data(), byte_size));
     state_.weights = state_.copied_weights.data();
+  } else if (source_.is_memory()) {
+    state_.weights = source_.bytes() + offset;
   } else {
-    FERRULE_RETURN_IF_ERROR(source_.map(offset, byte_size, &state_.weights));
-    state_.weights_are_mapped = !source_.is_memory();
+    FERRULE_RETURN_IF_ERROR(source_.map(offset, byte_size, &state_.weights_pages));
+    state_.weights = state_.weights_pages.bytes();
   }
   state_.weights_byte_size = byte_size;
   return options_.verify_weights ? check_segment_hash(source_, frame, segment, state_.weights) : Status();
@@ -168,6 +169,36 @@ Status ProgramLoader::index_variables() {
   return Status();
 }
 
+const ExternalKernel* ProgramLoader::registered(const char* symbol) const {
+  for (uint32_t i = 0; i < options_.kernel_count; ++i)
+    if (strcmp(options_.kernels[i].name, symbol) == 0) return &options_.kernels[i];
+  return nullptr;
+}
+
+Status ProgramLoader::find_external_kernels() {
+  const auto& kernels = *state_.metadata->kernels();
+  Status missing;
+  for (uint32_t i = 0; i < kernels.size(); ++i) {
+    const schema::ExternalFunction* external = kernels.Get(i)->implementation_as_ExternalFunction();
+    if (external == nullptr) continue;
+    const char* symbol = external->symbol()->c_str();
+    const ExternalKernel* found = registered(symbol);
+    if (found == nullptr) {
+      if (missing.ok())
+        missing = Status::error(StatusCode::kNotFound, "%s calls kernels that are not registered: %s", source_.name(),
+                                symbol);
+      else
+        missing.append(", %s", symbol);
+      continue;
+    }
+    if (state_.external_kernels.size() == 0)
+      FERRULE_RETURN_IF_ERROR(
+          state_.external_kernels.allocate_zeroed(state_.allocator, kernels.size(), "the table of external kernels"));
+    state_.external_kernels[i] = *found;
+  }
+  return missing;
+}
+
 bool ProgramLoader::code_byte_size(const void* frame_pointer, const char* target, uint64_t* out_byte_size) {
   const ArtifactFrame& frame = *static_cast<const ArtifactFrame*>(frame_pointer);
   const uint32_t segment = frame.find(SegmentKind::kCode, target);
@@ -179,6 +210,9 @@ bool ProgramLoader::code_byte_size(const void* frame_pointer, const char* target
 Status ProgramLoader::load() {
   FERRULE_RETURN_IF_ERROR(read_frame(source_, &state_.frame));
   FERRULE_RETURN_IF_ERROR(check_expected_hash());
+  if (options_.accept != nullptr && !options_.accept(options_.accept_context, state_.frame.header.root_hash))
+    return Status::error(StatusCode::kInvalidArtifact, "%s was not accepted by the caller's check of its root hash",
+                         source_.name());
   FERRULE_RETURN_IF_ERROR(read_segment(0, "the metadata", &state_.metadata_bytes));
   VerifyContext context = {&state_.allocator, source_.name(), 0, 0, code_byte_size, &state_.frame};
   FERRULE_RETURN_IF_ERROR(load_debug(&context.location_limit));
@@ -188,6 +222,7 @@ Status ProgramLoader::load() {
       verify_program(state_.metadata_bytes.data(), state_.metadata_bytes.size(), context, &state_.entry_maps));
   state_.metadata = schema::GetProgram(state_.metadata_bytes.data());
   FERRULE_RETURN_IF_ERROR(load_weights());
+  FERRULE_RETURN_IF_ERROR(find_external_kernels());
   FERRULE_RETURN_IF_ERROR(load_code());
   return index_variables();
 }
@@ -251,6 +286,13 @@ const uint8_t* Program::constant(uint32_t constant) const {
 }
 
 const uint8_t* Program::root_sha256() const { return state_->frame.header.root_hash; }
+
+const uint8_t* Program::weights_sha256() const {
+  static const uint8_t kNone[32] = {};
+  const uint32_t segment = state_->frame.find(SegmentKind::kWeights, "");
+  return segment == state_->frame.segment_count() ? kNone : state_->frame.directory[segment].sha256;
+}
+
 uint32_t Program::segment_count() const { return state_->frame.segment_count(); }
 uint64_t Program::file_byte_size() const { return state_->frame.header.total_size; }
 
@@ -332,6 +374,12 @@ FerruleKernelFunction Program::kernel(uint32_t target, uint32_t kernel) const {
   const schema::CpuFunction* function = state_->metadata->kernels()->Get(kernel)->implementation_as_CpuFunction();
   const uint8_t* code = state_->images[target].data() + function->offsets()->Get(target);
   return reinterpret_cast<FerruleKernelFunction>(reinterpret_cast<uintptr_t>(code));
+}
+
+const ExternalKernel* Program::external_kernel(uint32_t kernel) const {
+  if (state_->external_kernels.size() == 0) return nullptr;
+  const ExternalKernel& external = state_->external_kernels[kernel];
+  return external.function == nullptr ? nullptr : &external;
 }
 
 const char* Program::location(uint32_t location) const {

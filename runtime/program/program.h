@@ -17,6 +17,13 @@
 
 namespace ferrule::runtime {
 
+// A kernel that the caller brings: what the artifact calls `name` runs `function`, with its context in front.
+struct ExternalKernel {
+  const char* name = nullptr;
+  void* context = nullptr;
+  int32_t (*function)(void* context, const FerruleKernelArgs* args) = nullptr;
+};
+
 struct OpenOptions {
   // Where private copies live; null: the C library's. Must outlive the program. (Code and mapped weights come from
   // mmap.)
@@ -26,6 +33,13 @@ struct OpenOptions {
   // 32 bytes: the root hash that the artifact must have, as `ferrule info` prints it; null: any. Checked before
   // anything becomes executable. It vouches for the weights only together with verify_weights.
   const uint8_t* expected_sha256 = nullptr;
+  // Asked, if given, after expected_sha256: false refuses the artifact, e.g. because it has no valid signature. The
+  // same holds for the weights.
+  bool (*accept)(void* context, const uint8_t* root_sha256) = nullptr;
+  void* accept_context = nullptr;
+  // Contexts must outlive the program; names only the call. Those that it does not call are ignored.
+  const ExternalKernel* kernels = nullptr;
+  uint32_t kernel_count = 0;
 };
 
 // The size of one part of an artifact, for `info`.
@@ -38,8 +52,9 @@ struct SegmentInfo {
 
 class Program {
  public:
-  // Opens a file. On success *out_program holds one reference, which the caller releases. Errors: kNotFound, kIoError,
-  // kInvalidArtifact, kVersionMismatch, kOutOfMemory; each sentence names the path.
+  // Opens a file. On success *out_program holds one reference, which the caller releases. Errors: kNotFound (also for
+  // external kernels: the sentence lists all that are missing), kIoError, kInvalidArtifact, kVersionMismatch,
+  // kOutOfMemory; each sentence names the path.
   static Status open(const char* path, const OpenOptions& options, Program** out_program);
 
   // Opens an artifact in memory at any address; `bytes` must outlive the program unless `copy`. Weights that are not
@@ -63,7 +78,8 @@ class Program {
   const uint8_t* initial_value(uint32_t variable) const;
   const uint8_t* constant(uint32_t constant) const;
 
-  const uint8_t* root_sha256() const;  // 32 bytes
+  const uint8_t* root_sha256() const;     // 32 bytes
+  const uint8_t* weights_sha256() const;  // 32 bytes; zeros when the program has none
   uint32_t segment_count() const;
   SegmentInfo segment(uint32_t index) const;
   uint64_t file_byte_size() const;
@@ -79,6 +95,8 @@ class Program {
 
   // The function of kernel `kernel` in a target that select_target() returned.
   FerruleKernelFunction kernel(uint32_t target, uint32_t kernel) const;
+  // The caller's kernel if `kernel` is one, else null.
+  const ExternalKernel* external_kernel(uint32_t kernel) const;
 
   // The user's line of an instruction ("model.py:12"); "" when location is 0 or the debug segment was stripped.
   const char* location(uint32_t location) const;

@@ -152,6 +152,15 @@ Status verify_kernels(const schema::Program& program, const VerifyContext& conte
   for (const schema::Kernel* kernel : *program.kernels()) {
     FERRULE_RETURN_IF_ERROR(verify_name(*kernel->name(), context.name, "a kernel"));
     const char* name = kernel->name()->c_str();
+    if (const schema::ExternalFunction* external = kernel->implementation_as_ExternalFunction()) {
+      FERRULE_RETURN_IF_ERROR(verify_name(*external->symbol(), context.name, "the symbol of a kernel"));
+      if (kernel->output_count() <= kernel->operand_count() && external->scratch_bytes() <= program.scratch_bytes())
+        continue;
+      return Status::error(StatusCode::kInvalidArtifact,
+                           "%s: kernel '%s' is inconsistent: %u operands, %u outputs, %llu scratch bytes of %llu",
+                           context.name, name, kernel->operand_count(), kernel->output_count(),
+                           static_cast<ull>(external->scratch_bytes()), static_cast<ull>(program.scratch_bytes()));
+    }
     if (kernel->implementation_type() != schema::KernelImplementation_CpuFunction) {
       return Status::error(StatusCode::kUnsupported,
                            "%s: kernel '%s' has an implementation of kind %u, which this runtime does not know",

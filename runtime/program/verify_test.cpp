@@ -63,6 +63,21 @@ TEST_CASE("kernels and targets") {
   CHECK(refusal([](auto& p) { p.kernels[0].output_count = 3; }).find("kernel 'double' is inconsistent") == 0);
 }
 
+TEST_CASE("kernels of the product") {
+  const auto external = [](auto& p) -> serialize::KernelDescription& {
+    p.kernels[0].symbol = "product.double";
+    return p.kernels[0];
+  };
+  // Sound, but nobody has registered it.
+  CHECK(refusal([&](auto& p) { external(p); }) ==
+        "the artifact in memory calls kernels that are not registered: product.double");
+  CHECK(refusal([&](auto& p) { external(p).symbol = "a\nb"; }).find("the symbol of a kernel") == 0);
+  CHECK(refusal([&](auto& p) { external(p).scratch_bytes = 257; }).find("257 scratch bytes of 256") !=
+        std::string::npos);
+  CHECK(refusal([&](auto& p) { external(p).output_count = 3; }) ==
+        "kernel 'double' is inconsistent: 2 operands, 3 outputs, 256 scratch bytes of 256");
+}
+
 TEST_CASE("dims and expressions") {
   CHECK(entry_refusal([](auto& e) { e.dims[0].max = 0; }) ==
         "entry 'double_twice': dim 'batch' has the range 1 to 0 and multiple_of 1");

@@ -103,6 +103,19 @@ struct Call {
   }
 };
 
+// What the start of a background run says; waits for its end.
+FerruleStatus* run_in_background(FerruleSession* session) {
+  float x[32] = {}, y[32];
+  const int64_t shape[] = {8, 4};
+  const FerruleTensor input = tensor_of(x, sizeof(x), kFloat, 2, shape);
+  FerruleTensor output = tensor_of(y, sizeof(y), kFloat, 0, nullptr);
+  FerruleStatus* status = ferrule_session_run_async(
+      session, "predict", &input, 1, &output, 1, [](void*, FerruleStatus* done) { ferrule_status_release(done); },
+      nullptr);
+  ferrule_session_wait(session);
+  return status;
+}
+
 FerruleSession* create(FerruleProgram* program, uint32_t threads, FerruleStatus** out_status) {
   auto options = sized<FerruleSessionOptions>();
   options.thread_count = threads;
@@ -157,6 +170,17 @@ void sweep_run(FerruleProgram* program) {
           return Call{fresh}.run("predict", true);
         },
         [&] { Call{fresh}.check_predict(1); });
+  sweep("run_async", 2,
+        [&] {
+          const Failures failures = g_failures;
+          g_failures = Failures::kNone;
+          ferrule_session_release(fresh);
+          fresh = create(program, 1, &status);
+          check_ok(status, "create");
+          g_failures = failures;
+          return run_in_background(fresh);
+        },
+        [&] { Call{fresh}.check_predict(1); });
   ferrule_session_release(fresh);
   sweep("start_profile", 1, [&] { return ferrule_session_start_profile(call.session, 100); },
         [&] {
@@ -191,6 +215,14 @@ void sweep_state(FerruleProgram* program) {
   check_ok(ferrule_session_reset(call.session), "reset");
   sweep("save_checkpoint", 3, [&] { return ferrule_session_save_checkpoint(call.session, path.c_str(), nullptr); },
         [&] { check(ferrule::runtime::testing::read_file(path) == saved, "a whole checkpoint stays"); });
+  check_ok(ferrule_session_set_variable(call.session, "w", w, sizeof(w)), "set");
+  sweep("save_delta", 3, [&] { return ferrule_session_save_delta(call.session, path.c_str(), nullptr); }, [] {});
+  const std::string file = temporary_path("sweep.safetensors");
+  const char* const names[] = {"w", "table"};
+  sweep("save_variables", 3,
+        [&] { return ferrule_session_save_variables(call.session, file.c_str(), names, 2); }, [] {});
+  sweep("load_variables", 3, [&] { return ferrule_session_load_variables(call.session, file.c_str(), nullptr); },
+        [&] { call.check_predict(7); });
   // A variable that nobody assigns is copied when it is first set; a session has its first time once.
   const float table[6] = {6, 5, 4, 3, 2, 1};
   FerruleSession* fresh = nullptr;

@@ -113,6 +113,30 @@ void cancelled(FerruleProgram* program) {
   ferrule_session_release(session);
 }
 
+// Runs in the background: started, cancelled, waited for and released from another thread.
+void in_the_background(FerruleProgram* program) {
+  float x[32] = {}, y[32];
+  int32_t n = INT32_MAX, steps;
+  const FerruleTensor inputs[] = {tensor_of(x, sizeof(x), kFloat, 2, kShape),
+                                  tensor_of(&n, sizeof(n), kInteger, 0, nullptr)};
+  for (int round = 0; round < 20; ++round) {
+    FerruleSession* session = create(program, 2);
+    FerruleTensor outputs[] = {tensor_of(y, sizeof(y), kFloat, 0, nullptr),
+                               tensor_of(&steps, sizeof(steps), kInteger, 0, nullptr)};
+    std::atomic<int> cancelled{0};
+    const auto done = [](void* context, FerruleStatus* status) {
+      *static_cast<std::atomic<int>*>(context) += take(status) == kFerruleCancelled;
+    };
+    const bool is_waited_for = round % 2 == 0;
+    check_ok(ferrule_session_run_async(session, "repeat", inputs, 2, outputs, 2, done, &cancelled), "run_async");
+    ferrule_session_cancel(session);
+    if (is_waited_for) ferrule_session_wait(session);
+    if (is_waited_for) check(run(session, "predict", 128) == 3, "a session runs after a cancelled run");
+    ferrule_session_release(session);
+    check(cancelled == 1, "each run is told of once");
+  }
+}
+
 // Two threads that add to one number: what the sanitizer is for.
 int make_race() {
   int sum = 0;
@@ -131,6 +155,7 @@ int main(int argc, char**) {
   shared_variables(program);
   come_and_go(program);
   cancelled(program);
+  in_the_background(program);
   ferrule_program_release(program);
   std::puts("clean");
   return 0;

@@ -144,7 +144,7 @@ std::string write_safetensors_file(const std::string& path, const std::vector<Na
 
 std::string write_npy_file(const std::string& path, const Tensor& tensor) {
   const runtime::DataTypeNames* type = find_data_type(to_schema(tensor.dtype()));
-  if (type == nullptr || type->npy == nullptr)
+  if (type == nullptr || type->npy[0] == '\0')
     return format("cannot write '%s': .npy has no dtype for %s", path.c_str(), type_name(tensor.dtype()).c_str());
   std::string shape;
   for (const int64_t size : tensor.shape()) shape += std::to_string(size) + ", ";

@@ -22,7 +22,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 TEST_CASE("the text names entries, signatures, dims, memory, variables and segments") {
   const std::string text = dump_text(sample_contents(), {});
   INFO(text);
-  CHECK(contains(text, "Ferrule artifact, format version 0, 65.7 KB, made by ferrule golden sample\n"));
+  CHECK(contains(text, "Ferrule artifact, format version 0, 8388 B, made by ferrule golden sample\n"));
   CHECK(contains(text, "double_twice(x: float32[batch]) -> (out.0: float32[batch])\n    batch from 1 to 8\n"));
   CHECK(contains(text, "2 instructions; memory: peak 96 B, lower bound 32 B, sum of all buffers 32 B\n"));
   CHECK(contains(text, "store(x: float32[3, 2]) -> ()\n"));

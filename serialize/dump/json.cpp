@@ -285,6 +285,7 @@ std::string dump_json(const ArtifactContents& contents, const DumpOptions& optio
     json.member_unsigned("operands", kernel.operand_count);
     json.member_unsigned("outputs", kernel.output_count);
     json.member_unsigned("scratch_bytes", kernel.scratch_bytes);
+    if (!kernel.symbol.empty()) json.member("symbol", kernel.symbol);
     json.end('}');
   });
   json.end('}');

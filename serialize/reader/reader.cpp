@@ -183,10 +183,20 @@ bool read_entry(const schema::Entry& entry, EntryDescription* out, std::string* 
 
 bool read_kernels(const schema::Program& metadata, ProgramDescription* out, std::string* error) {
   for (const schema::Kernel* kernel : *metadata.kernels()) {
-    const schema::CpuFunction* function = kernel->implementation_as_CpuFunction();
-    if (function == nullptr) return fail(error, "kernel '" + kernel->name()->str() + "' is of unknown kind");
-    out->kernels.push_back({kernel->name()->str(), kernel->operand_count(), kernel->output_count(), kernel->dim_count(),
-                            read_vector(*function->offsets()), function->scratch_bytes()});
+    KernelDescription& description = out->kernels.emplace_back();
+    description.name = kernel->name()->str();
+    description.operand_count = kernel->operand_count();
+    description.output_count = kernel->output_count();
+    description.dim_count = kernel->dim_count();
+    if (const schema::CpuFunction* function = kernel->implementation_as_CpuFunction()) {
+      description.offsets = read_vector(*function->offsets());
+      description.scratch_bytes = function->scratch_bytes();
+    } else if (const schema::ExternalFunction* external = kernel->implementation_as_ExternalFunction()) {
+      description.symbol = external->symbol()->str();
+      description.scratch_bytes = external->scratch_bytes();
+    } else {
+      return fail(error, "kernel '" + description.name + "' is of unknown kind");
+    }
   }
   return true;
 }

@@ -19,7 +19,8 @@ inline constexpr uint32_t kFormatVersion = 0;
 // The oldest reader that understands what this writer writes.
 inline constexpr uint32_t kMinimumReaderVersion = 0;
 
-inline constexpr uint64_t kWeightsAlignment = 64 * 1024;  // mappable with 4, 16 and 64 KiB pages
+// A page of most machines. Where pages are larger the loader maps from the page border below.
+inline constexpr uint64_t kWeightsAlignment = 4096;
 inline constexpr uint64_t kSegmentAlignment = 64;
 inline constexpr uint32_t kMaximumSegments = 64;
 // Blocks of instructions lie in at most as many others.

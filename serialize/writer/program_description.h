@@ -172,6 +172,7 @@ struct KernelDescription {
   uint32_t operand_count = 0, output_count = 0, dim_count = 0;
   std::vector<uint64_t> offsets;  // one a target, into that target's code image
   uint64_t scratch_bytes = 0;
+  std::string symbol;  // not empty: a function that the product registers under this name; there are no offsets
 };
 
 struct TargetDescription {

@@ -206,6 +206,12 @@ Offset<schema::Entry> make_entry(FlatBufferBuilder& builder, const EntryDescript
 
 Offset<schema::Kernel> make_kernel(FlatBufferBuilder& builder, const KernelDescription& kernel) {
   const auto name = builder.CreateSharedString(kernel.name);
+  if (!kernel.symbol.empty()) {
+    const auto external =
+        schema::CreateExternalFunction(builder, builder.CreateSharedString(kernel.symbol), kernel.scratch_bytes);
+    return schema::CreateKernel(builder, name, kernel.operand_count, kernel.output_count, kernel.dim_count,
+                                schema::KernelImplementation_ExternalFunction, external.Union());
+  }
   const auto offsets = builder.CreateVector(kernel.offsets);
   const auto function = schema::CreateCpuFunction(builder, offsets, kernel.scratch_bytes);
   return schema::CreateKernel(builder, name, kernel.operand_count, kernel.output_count, kernel.dim_count,
