@@ -248,6 +248,8 @@ def FusePass : Pass<"ferrule-fuse", "::mlir::ModuleOp"> {
     branches and loops, whose regions hold the same.
     A contraction has its epilogue in its dispatch, a reduction its producers, an optimizer update all its results. Costly
     elementwise ops and sums that read the same value share a pass over it, as the gates of a recurrent cell do.
+    Cheap values are computed where they are read, unless they lie in memory anyway; an activation that the backward pass
+    needs long after its first reader is stored again by a dispatch that computes it there on the way.
     Every op still rounds by itself, so results are the same with `fuse=false`, where each op is its own dispatch.
   }];
   let options = [Option<"fuse", "fuse", "bool", "true", "Off: one op a dispatch">];
@@ -275,6 +277,7 @@ def RecomputePass : Pass<"ferrule-recompute", "::mlir::ModuleOp"> {
     attribute `ferrule.recomputed`), and later readers read the second results; the bits are the same, since they are the
     same ops of the same operands. The arena of each entry takes at most `budget-bytes`, or `budget-fraction` of what the
     largest entry takes otherwise; if that cannot be reached there is an error that names the smallest arena found.
+    Without a budget, what takes a few thousandths of the entry's time in all runs again, if the arena is large.
     What the user marked is computed again in any case. Ops that count a dim and while loops never run twice.
 
     docs/memory.md says how the choice is made.

@@ -28,6 +28,12 @@ namespace {
 constexpr unsigned bisectionSteps = 10;
 /// Targets tried for the smallest arena.
 constexpr uint64_t smallestSteps = 16;
+/// Instructions looked at while values are taken back, and the most values that are tried.
+constexpr size_t relaxSteps = 400000, relaxTries = 128;
+/// The part of an entry's estimated time that may go into a smaller arena without a budget, for arenas that are not
+/// small, and if that makes them smaller by more than one part in so many.
+constexpr double freeShare = 1.0 / 256;
+constexpr uint64_t smallArenaBytes = 16 << 20, smallGain = 64;
 /// How often the limit is lowered because the planner needed more than was estimated.
 constexpr unsigned attemptCount = 4;
 /// Recomputation is chosen again for what came of it so often: the second time what was recomputed is recomputed.
@@ -36,6 +42,7 @@ constexpr unsigned roundCount = 3;
 constexpr uint64_t unlimited = std::numeric_limits<uint64_t>::max();
 
 struct Candidate {
+  RecomputeChoice choice;
   RecomputeSequence sequence;
   uint64_t bytes = 0;
 };
@@ -46,21 +53,18 @@ public:
   EntryRecomputer(func::FuncOp entry, const ::ferrule::DimConstraints &constraints, const MemoryOptions &memory)
       : entry(entry), constraints(constraints), memory(memory) {}
 
-  /// Fails without a message if the plan does.
-  FailureOr<uint64_t> getArena() const { return planArena(entry); }
+  /// What the entry takes without a budget, if there is one.
+  uint64_t getArena() const { return arena; }
 
   /// What the entry itself asks for (memoryBudgetAttributeName), in bytes; the largest number if it does not.
-  FailureOr<uint64_t> getOwnBudget() const {
+  uint64_t getOwnBudget() const {
     Attribute budget = entry->getAttr(memoryBudgetAttributeName);
     if (auto bytes = dyn_cast_or_null<IntegerAttr>(budget))
       return uint64_t(bytes.getInt());
     auto fraction = dyn_cast_or_null<FloatAttr>(budget);
     if (!fraction)
       return unlimited;
-    FailureOr<uint64_t> arena = getArena();
-    if (failed(arena))
-      return failure();
-    return uint64_t(std::floor(double(*arena) * fraction.getValueAsDouble()));
+    return uint64_t(std::floor(double(arena) * fraction.getValueAsDouble()));
   }
 
   void applyForced() {
@@ -70,21 +74,46 @@ public:
     apply(problem, expandChoice(problem, RecomputeChooser(problem).chooseForced()));
   }
 
+  /// Finds what can be computed again without a budget and, if that or a budget needs it, the arena.
+  LogicalResult findFree(bool hasBudget) {
+    RecomputeProblem problem = describeBlock(entry.getBody().front(), constraints);
+    std::optional<Candidate> candidate = findFree(problem);
+    if (!candidate && !hasBudget && !entry->hasAttr(memoryBudgetAttributeName))
+      return success();
+    FailureOr<uint64_t> kept = planArena(entry);
+    if (failed(kept))
+      return failure();
+    arena = *kept;
+    if (!candidate)
+      return success();
+    FailureOr<uint64_t> planned = planArena(problem, *candidate);
+    if (failed(planned))
+      return failure();
+    if (*planned < arena) {
+      arena = *planned;
+      free = std::move(candidate->sequence);
+    }
+    return success();
+  }
+
   /// Changes the entry so that its arena takes at most `budget` bytes; an error at the entry if that cannot be reached.
   LogicalResult meet(uint64_t budget) {
-    if (budget == unlimited)
+    if (arena <= budget) {
+      if (free)
+        apply(describeBlock(entry.getBody().front(), constraints), *free);
       return success();
-    FailureOr<uint64_t> arena = getArena();
-    if (failed(arena))
+    }
+    FailureOr<uint64_t> needed = planArena(entry);
+    if (failed(needed))
       return failure();
-    for (unsigned round = 0; round < roundCount && *arena > budget; ++round) {
-      uint64_t before = *arena;
-      if (failed(improve(budget, *arena)))
+    for (unsigned round = 0; round < roundCount && *needed > budget; ++round) {
+      uint64_t before = *needed;
+      if (failed(improve(budget, *needed)))
         return failure();
-      if (*arena >= before)
+      if (*needed >= before)
         break;
     }
-    return *arena <= budget ? success() : refuse(budget);
+    return *needed <= budget ? success() : refuse(budget);
   }
 
 private:
@@ -95,10 +124,23 @@ private:
     return plan->memory.peakBytes;
   }
 
+  FailureOr<uint64_t> planArena(const RecomputeProblem &problem, const Candidate &candidate) const {
+    func::FuncOp function = entry;
+    OwningOpRef<func::FuncOp> trial(function.clone());
+    applySequence(trial->getBody().front(), candidate.sequence);
+    return planArena(*trial);
+  }
+
+  static double getNanoseconds(const RecomputeProblem &problem) {
+    double sum = 0;
+    for (const RecomputeNode &node : problem.nodes)
+      sum += node.nanoseconds;
+    return sum;
+  }
+
   void apply(const RecomputeProblem &problem, const RecomputeSequence &sequence) {
     if (nanoseconds == 0)
-      for (const RecomputeNode &node : problem.nodes)
-        nanoseconds += node.nanoseconds;
+      nanoseconds = getNanoseconds(problem);
     addedNanoseconds += sequence.nanoseconds;
     applySequence(entry.getBody().front(), sequence);
     entry->setAttr(recomputedShareAttributeName,
@@ -106,7 +148,7 @@ private:
   }
 
   /// One round: the cheapest choice within the budget, or the one with the smallest arena.
-  LogicalResult improve(uint64_t budget, uint64_t &arena) {
+  LogicalResult improve(uint64_t budget, uint64_t &needed) {
     RecomputeProblem problem = describeBlock(entry.getBody().front(), constraints);
     RecomputeChooser chooser(problem);
     uint64_t limit = budget;
@@ -117,15 +159,13 @@ private:
         candidate = findSmallest(problem, chooser);
       if (!candidate || candidate->bytes >= chooser.getOriginalPeak())
         return success();
-      OwningOpRef<func::FuncOp> trial(entry.clone());
-      applySequence(trial->getBody().front(), candidate->sequence);
-      FailureOr<uint64_t> planned = planArena(*trial);
+      FailureOr<uint64_t> planned = planArena(problem, *candidate);
       if (failed(planned))
         return failure();
       if (*planned <= budget || !isEnough || attempt + 1 == attemptCount) {
-        if (*planned < arena) {
+        if (*planned < needed) {
           apply(problem, candidate->sequence);
-          arena = *planned;
+          needed = *planned;
         }
         return success();
       }
@@ -134,15 +174,62 @@ private:
     return success();
   }
 
+  /// What makes the arena smallest within the time that is free.
+  static std::optional<Candidate> findFree(const RecomputeProblem &problem) {
+    RecomputeChooser chooser(problem);
+    uint64_t most = chooser.getOriginalPeak(), low = 0, high = most;
+    if (most < smallArenaBytes)
+      return std::nullopt;
+    double nanoseconds = freeShare * getNanoseconds(problem);
+    std::optional<Candidate> smallest;
+    for (unsigned step = 0; step < bisectionSteps; ++step) {
+      uint64_t target = low + (high - low) / 2;
+      std::optional<Candidate> candidate = tryTarget(problem, chooser, target);
+      bool isFree = candidate && candidate->sequence.nanoseconds <= nanoseconds;
+      if (isFree && (!smallest || candidate->bytes < smallest->bytes))
+        smallest = std::move(candidate);
+      (isFree ? high : low) = target;
+    }
+    if (smallest && smallest->bytes > most - most / smallGain)
+      return std::nullopt;
+    return smallest;
+  }
+
   static std::optional<Candidate> tryTarget(const RecomputeProblem &problem, const RecomputeChooser &chooser,
                                             uint64_t target) {
     std::optional<RecomputeChoice> choice = chooser.choose(target);
     if (!choice)
       return std::nullopt;
-    Candidate candidate{expandChoice(problem, *choice), 0};
+    return expand(problem, std::move(*choice));
+  }
+
+  static Candidate expand(const RecomputeProblem &problem, RecomputeChoice choice) {
+    Candidate candidate{std::move(choice), {}, 0};
+    candidate.sequence = expandChoice(problem, candidate.choice);
     std::vector<uint64_t> live = getLiveBytes(problem, candidate.sequence);
     candidate.bytes = *std::max_element(live.begin(), live.end());
     return candidate;
+  }
+
+  /// Keeps what needs not be computed again for the limit after all, the dearest first: the chooser's levels are few.
+  static void relax(const RecomputeProblem &problem, uint64_t limit, Candidate &candidate) {
+    std::vector<uint32_t> dropped;
+    for (const RecomputeStep &step : candidate.sequence.steps)
+      if (step.isClone)
+        for (uint32_t value : problem.nodes[step.node].writes)
+          if (candidate.choice.policies[value] != RecomputePolicy::Keep && !problem.values[value].forced)
+            dropped.push_back(value);
+    auto getCost = [&](uint32_t value) { return problem.nodes[problem.values[value].producer].nanoseconds; };
+    llvm::stable_sort(dropped, [&](uint32_t a, uint32_t b) { return getCost(a) > getCost(b); });
+    dropped.erase(std::unique(dropped.begin(), dropped.end()), dropped.end());
+    size_t tries = std::min(relaxTries, relaxSteps / candidate.sequence.steps.size());
+    for (uint32_t value : ArrayRef(dropped).take_front(tries)) {
+      RecomputeChoice choice = candidate.choice;
+      choice.policies[value] = RecomputePolicy::Keep;
+      Candidate other = expand(problem, std::move(choice));
+      if (other.bytes <= limit && other.sequence.nanoseconds < candidate.sequence.nanoseconds)
+        candidate = std::move(other);
+    }
   }
 
   /// The cheapest sequence with at most `limit` bytes live, by bisection over the chooser's targets; none if that finds
@@ -160,6 +247,8 @@ private:
       // Without a choice the target is too small even to be missed.
       (isEnough || !candidate ? low : high) = target;
     }
+    if (cheapest)
+      relax(problem, limit, *cheapest);
     return cheapest;
   }
 
@@ -197,6 +286,10 @@ private:
   func::FuncOp entry;
   const ::ferrule::DimConstraints &constraints;
   MemoryOptions memory;
+  /// Of findFree.
+  uint64_t arena = 0;
+  /// What computes again what costs nothing to speak of.
+  std::optional<RecomputeSequence> free;
   /// Estimates: of the entry as it came, and of what runs again.
   double nanoseconds = 0, addedNanoseconds = 0;
 };
@@ -214,28 +307,24 @@ struct RecomputePass : mlir::ferrule::impl::RecomputePassBase<RecomputePass> {
     std::vector<EntryRecomputer> entries;
     for (auto function : getOperation().getOps<func::FuncOp>())
       entries.emplace_back(function, *constraints, memory);
-    FailureOr<uint64_t> budget = getBudget(entries);
-    if (failed(budget))
-      return signalPassFailure();
     for (EntryRecomputer &entry : entries) {
       entry.applyForced();
-      FailureOr<uint64_t> own = entry.getOwnBudget();
-      if (failed(own) || failed(entry.meet(std::min(*own, *budget))))
+      if (failed(entry.findFree(budgetBytes > 0 || budgetFraction > 0)))
         return signalPassFailure();
     }
+    uint64_t budget = getBudget(entries);
+    for (EntryRecomputer &entry : entries)
+      if (failed(entry.meet(std::min(entry.getOwnBudget(), budget))))
+        return signalPassFailure();
   }
 
   /// For the arena that all entries share: the largest number if there is no limit.
-  FailureOr<uint64_t> getBudget(ArrayRef<EntryRecomputer> entries) const {
+  uint64_t getBudget(ArrayRef<EntryRecomputer> entries) const {
     if (budgetFraction <= 0)
       return budgetBytes > 0 ? uint64_t(budgetBytes) : unlimited;
     uint64_t arena = 0;
-    for (const EntryRecomputer &entry : entries) {
-      FailureOr<uint64_t> needed = entry.getArena();
-      if (failed(needed))
-        return failure();
-      arena = std::max(arena, *needed);
-    }
+    for (const EntryRecomputer &entry : entries)
+      arena = std::max(arena, entry.getArena());
     return uint64_t(std::floor(double(arena) * budgetFraction));
   }
 };
