@@ -62,6 +62,7 @@ FilePages::~FilePages() {
 }
 
 Status ByteSource::map(uint64_t offset, uint64_t byte_size, FilePages* out_pages) const {
+  // Mappings begin on a page, whatever its size here.
   const uint64_t before = offset % static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   const size_t mapped_bytes = byte_size + before;
   void* mapping = mmap(nullptr, mapped_bytes, PROT_READ, MAP_PRIVATE, file_, static_cast<off_t>(offset - before));
