@@ -15,6 +15,7 @@ BENCHMARKS = (
     "cold",
     "size",
     "plan",
+    "memory",
     "frontend",
 )
 # `compile` is a function of Python, so its module has a longer name.

@@ -8,6 +8,7 @@ import numpy as np
 
 CLASSES = 10
 GPT = {"vocabulary": 256, "length": 128, "width": 256, "heads": 8, "depth": 4}
+UNET = {"size": 128, "widths": (32, 64, 128, 256), "classes": 10}
 LSTM = {"length": 100, "inputs": 128, "width": 256, "layers": 2, "classes": 40}
 
 
@@ -34,6 +35,7 @@ JOBS = {
     "resnet50": TrainJob("ResNet-50, 224x224", 8, settings=_SMALLER_STEPS),
     "mobilenet_v2": TrainJob("MobileNetV2, 224x224", 8, settings=_SMALL_STEPS),
     "lstm": TrainJob("LSTM 2 x 256, 100 steps", 16),
+    "unet": TrainJob("U-Net 32 to 256, 128x128", 4),
 }
 
 
@@ -46,6 +48,10 @@ def data(name):
     if name == "lstm":
         inputs = random.standard_normal((batch, LSTM["length"], LSTM["inputs"])).astype(np.float32)
         return inputs, random.integers(0, LSTM["classes"], (batch, LSTM["length"])).astype(np.int32)
+    if name == "unet":
+        image = (batch, UNET["size"], UNET["size"])
+        inputs = random.standard_normal((batch, 3, *image[1:])).astype(np.float32)
+        return inputs, random.integers(0, UNET["classes"], image).astype(np.int32)
     shape = {"lenet": (1, 28, 28), "resnet18": (3, 32, 32)}.get(name, (3, 224, 224))
     images = random.standard_normal((batch, *shape)).astype(np.float32)
     return images, random.integers(0, CLASSES, batch).astype(np.int32)

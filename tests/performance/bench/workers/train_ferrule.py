@@ -1,4 +1,8 @@
-"""A training step compiled by Ferrule. The job: {"net", "batch", "artifact"}; the artifact is made if it is missing."""
+"""A training step compiled by Ferrule. The job: {"net", "artifact", "budget"}; the artifact is made if it is missing.
+
+``budget``, which may be missing, is the part of its arena that the step may take. The facts: {"arena"} in bytes, and where the
+artifact was made {"compile"}, the compiler's report.
+"""
 
 import pathlib
 
@@ -10,7 +14,7 @@ import ferrule.optimizer as optim
 from ferrule.autodiff import GradManager
 
 from .. import train_jobs
-from ..nets import lenet, mobilenet, resnet, sequences
+from ..nets import lenet, mobilenet, resnet, sequences, unet
 from ..worker import Prepared
 from .ferrule_profile import slowest
 
@@ -21,6 +25,7 @@ MAKE = {
     "mobilenet_v2": mobilenet.MobileNetV2,
     "gpt": sequences.Gpt,
     "lstm": sequences.Lstm,
+    "unet": unet.UNet,
 }
 
 
@@ -36,7 +41,7 @@ def make_net(name):
     return net
 
 
-def compile_step(name, inputs, labels):
+def compile_step(name, inputs, labels, memory_budget=None):
     """The Program of the entry "train_step" of a network, for arrays of these shapes."""
     net = make_net(name)
     gradients = GradManager().attach(net.parameters())
@@ -52,7 +57,8 @@ def compile_step(name, inputs, labels):
         return loss
 
     specs = [fer.Spec(array.shape, str(array.dtype)) for array in (inputs, labels)]
-    return fer.compile({"train_step": (train_step, specs)}, modules={"net": net, "optimizer": optimizer})
+    modules = {"net": net, "optimizer": optimizer}
+    return fer.compile({"train_step": (train_step, specs)}, modules=modules, memory_budget=memory_budget)
 
 
 def prepare(job, threads):
@@ -60,10 +66,12 @@ def prepare(job, threads):
     path = pathlib.Path(job["artifact"])
     facts = {}
     if not path.exists():
-        program = compile_step(job["net"], inputs, labels)
+        program = compile_step(job["net"], inputs, labels, job.get("budget"))
         program.save(path)
         facts["compile"] = program.report
-    session = fer.Session(fer.load(path), threads=threads)
+    program = fer.load(path)
+    facts["arena"] = program.memory("train_step")["arena"]
+    session = fer.Session(program, threads=threads)
 
     def call():
         return [np.asarray(session.run("train_step", inputs, labels)[0])]

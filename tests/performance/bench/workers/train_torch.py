@@ -1,12 +1,16 @@
-"""A training step in torch, eager or compiled. The job: {"net", "compiled"}."""
+"""A training step in torch, eager or compiled. The job: {"net", "compiled", "checkpointed"}.
+
+``checkpointed``: each block's intermediate values are computed again in the backward pass (torch.utils.checkpoint).
+"""
 
 import torch
 import torchvision
 from torch import nn
 from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
 
 from .. import train_jobs
-from ..train_jobs import CLASSES, GPT, LSTM
+from ..train_jobs import CLASSES, GPT, LSTM, UNET
 from ..worker import Prepared
 
 
@@ -84,6 +88,45 @@ class Lstm(nn.Module):
         return self.head(self.recurrent(x)[0]).flatten(0, 1)
 
 
+class Double(nn.Module):
+    def __init__(self, inputs, outputs):
+        super().__init__()
+        self.first, self.second = nn.Conv2d(inputs, outputs, 3, padding=1), nn.Conv2d(outputs, outputs, 3, padding=1)
+
+    def forward(self, x):
+        return F.relu(self.second(F.relu(self.first(x))))
+
+
+class UNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        widths = UNET["widths"]
+        self.down = nn.Sequential(*[Double(i, o) for i, o in zip((3, *widths), widths)])
+        self.grow = nn.Sequential(*[nn.ConvTranspose2d(o, i, 2, 2) for i, o in zip(widths, widths[1:])])
+        self.up = nn.Sequential(*[Double(2 * i, i) for i in widths[:-1]])
+        self.head = nn.Conv2d(widths[0], UNET["classes"], 1)
+
+    def forward(self, x):
+        skips = []
+        for level, block in enumerate(self.down):
+            x = block(x if level == 0 else F.max_pool2d(x, 2))
+            skips.append(x)
+        for level in reversed(range(len(self.up))):
+            x = self.up[level](torch.cat([skips[level], self.grow[level](x)], 1))
+        return self.head(x).permute(0, 2, 3, 1).flatten(0, 2)
+
+
+BLOCKS = (Block, Double, torchvision.models.resnet.BasicBlock, torchvision.models.resnet.Bottleneck)
+
+
+def checkpoint_blocks(net):
+    """Computes the inside of each block again; returns how many blocks there are."""
+    blocks = [module for module in net.modules() if isinstance(module, BLOCKS)]
+    for block in blocks:
+        block.forward = lambda x, forward=block.forward: checkpoint(forward, x, use_reentrant=False)
+    return len(blocks)
+
+
 MAKE = {
     "lenet": lenet,
     "resnet18": resnet18,
@@ -91,6 +134,7 @@ MAKE = {
     "mobilenet_v2": mobilenet_v2,
     "gpt": Gpt,
     "lstm": Lstm,
+    "unet": UNet,
 }
 
 
@@ -108,6 +152,8 @@ def prepare(job, threads):
     labels = labels.long().flatten()
     if not inputs.is_floating_point():
         inputs = inputs.long()
+    if job.get("checkpointed") and checkpoint_blocks(net) == 0:
+        raise ValueError(f"{job['net']} has no blocks to be computed again")
     forward = torch.compile(net) if job.get("compiled") else net
 
     def train_step():
