@@ -14,6 +14,8 @@ const BitcodeImage* find_bitcode(std::string_view target) {
       FERRULE_BITCODE("x86-64-v3", ferrule_bitcode_x86_64_v3),
       FERRULE_BITCODE("x86-64-v4", ferrule_bitcode_x86_64_v4),
       FERRULE_BITCODE("aarch64", ferrule_bitcode_aarch64),
+      // No skeleton has a product of bytes, so this level has no sources of its own.
+      FERRULE_BITCODE("aarch64-dotprod", ferrule_bitcode_aarch64),
   };
 #undef FERRULE_BITCODE
   for (const BitcodeImage& image : images) {

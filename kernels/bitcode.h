@@ -8,7 +8,7 @@
 namespace ferrule::kernels {
 
 struct BitcodeImage {
-  const char* target;         // "x86-64-v3", "x86-64-v4", "aarch64"
+  const char* target;         // "x86-64-v3", "x86-64-v4", "aarch64", "aarch64-dotprod"
   const unsigned char* data;  // LLVM bitcode, 16-byte aligned
   size_t size;                // bytes
 };

@@ -2,6 +2,7 @@
 
 #include "codegen/emit/CodeImage.h"
 
+#include "codegen/emit/PrefixMasks.h"
 #include "kernels/bitcode.h"
 
 #include "lld/Common/Driver.h"
@@ -26,6 +27,7 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
 #include "llvm/Transforms/IPO/Internalize.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/LowerConstantIntrinsics.h"
 #include "llvm/Transforms/Scalar/SCCP.h"
 #include "llvm/Transforms/Scalar/SROA.h"
@@ -219,6 +221,9 @@ Error optimize(llvm::Module &module, llvm::TargetMachine &machine, const CpuTarg
   simplification.addPass(llvm::LowerConstantIntrinsicsPass());
   simplification.addPass(
       builder.buildFunctionSimplificationPipeline(llvm::OptimizationLevel::O2, llvm::ThinOrFullLTOPhase::None));
+  llvm::FunctionPassManager afterMasks;
+  afterMasks.addPass(llvm::InstCombinePass());
+  afterMasks.addPass(llvm::SimplifyCFGPass());
   for (const std::string &name : functions) {
     llvm::Function &kernel = *module.getFunction(name);
     stampTargetAttributes(kernel, target);
@@ -230,6 +235,11 @@ Error optimize(llvm::Module &module, llvm::TargetMachine &machine, const CpuTarg
     llvm::Function &kernel = *module.getFunction(name);
     stampTargetAttributes(kernel, target); // What was inlined may have asked for other widths.
     functionAnalyses.invalidate(kernel, simplification.run(kernel, functionAnalyses));
+    // Only now: which masks are constants is known once everything else is simplified.
+    if (!target.hasMaskedMemory && expandPrefixMasks(kernel)) {
+      functionAnalyses.invalidate(kernel, llvm::PreservedAnalyses::none());
+      functionAnalyses.invalidate(kernel, afterMasks.run(kernel, functionAnalyses));
+    }
   }
   return Error::success();
 }

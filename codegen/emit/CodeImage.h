@@ -21,7 +21,7 @@ namespace mlir::ferrule {
 /// What the code generator knows about a CPU target.
 struct CpuTarget {
   /// The name in artifacts and options: "x86-64-v3", "x86-64-v4",
-  /// "aarch64".
+  /// "aarch64", "aarch64-dotprod".
   llvm::StringRef name;
   llvm::StringRef triple;
   llvm::StringRef cpu;
@@ -29,6 +29,8 @@ struct CpuTarget {
   llvm::StringRef features;
   /// Bits of the vector registers that the generated code may use.
   unsigned vectorBits;
+  /// Whether one instruction loads or stores the lanes of a mask.
+  bool hasMaskedMemory;
 };
 
 /// All CPU targets, worst first within an architecture.

@@ -12,13 +12,15 @@ using namespace mlir::ferrule;
 // prefer-256-bit is part of some CPU models; the 512-bit width is asked for by
 // function attributes (see CodeImage.cpp).
 static constexpr CpuTarget targets[] = {
-    {"x86-64-v3", "x86_64-unknown-linux-gnu", "x86-64-v3", "", 256},
+    {"x86-64-v3", "x86_64-unknown-linux-gnu", "x86-64-v3", "", 256, true},
     {"x86-64-v4", "x86_64-unknown-linux-gnu", "x86-64-v4", "-prefer-256-bit",
-     512},
+     512, true},
     // Where x18 belongs to the platform (Android, Darwin), generated code must
     // not touch it; the skeletons are compiled the same way.
     {"aarch64", "aarch64-unknown-linux-gnu", "generic",
-     "+neon,+fp-armv8,+reserve-x18", 128},
+     "+neon,+fp-armv8,+reserve-x18", 128, false},
+    {"aarch64-dotprod", "aarch64-unknown-linux-gnu", "generic",
+     "+neon,+fp-armv8,+dotprod,+reserve-x18", 128, false},
 };
 
 llvm::ArrayRef<CpuTarget> mlir::ferrule::getCpuTargets() { return targets; }
@@ -30,9 +32,9 @@ const CpuTarget *mlir::ferrule::findCpuTarget(llvm::StringRef name) {
 }
 
 llvm::StringRef mlir::ferrule::getHostTargetName() {
-  if (llvm::Triple(llvm::sys::getProcessTriple()).isAArch64())
-    return "aarch64";
   llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  if (llvm::Triple(llvm::sys::getProcessTriple()).isAArch64())
+    return features.lookup("dotprod") ? "aarch64-dotprod" : "aarch64";
   bool isV4 = llvm::all_of(
       llvm::ArrayRef<llvm::StringRef>{"avx512f", "avx512bw", "avx512cd",
                                       "avx512dq", "avx512vl"},

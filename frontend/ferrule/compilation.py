@@ -211,7 +211,8 @@ def compile(  # noqa: A001  (the API's name)
             what is not a Spec is a constant. A dict gives them by parameter.
         modules: ``{name: module or optimizer}`` names the variables (``net.conv1.weight``); without it the names under
             which the functions know them are taken.
-        targets: CPU levels to make code for: ``host``, ``x86-64-v3``, ``x86-64-v4``, ``aarch64``.
+        targets: CPU levels to make code for: ``host``, ``x86-64-v3``, ``x86-64-v4``, ``aarch64``,
+            ``aarch64-dotprod``.
         memory_budget: the most that the arena (activations, gradients, workspace; not variables, inputs and outputs) may
             take: an int in bytes, or a float, a part of what it takes without a budget. Values are computed again where
             they are needed until it fits; no bit changes. See docs/memory.md.

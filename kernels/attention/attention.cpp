@@ -36,16 +36,14 @@ FERRULE_INLINE void contract(const T* a, int64_t a_row_stride, int64_t a_k_strid
   if (depth == 0) tile.flush(total, true);
   for (int64_t block = 0; block < depth; block += kContractionBlock) {
     const int64_t end = block + kContractionBlock < depth ? block + kContractionBlock : depth;
-#pragma clang loop unroll(disable)
-    for (int64_t k = block; k < end; ++k) {
-      Vec<T> columns[PANELS];
+    const auto columns = [&](int64_t k, Vec<T>(&out)[PANELS]) __attribute__((always_inline)) {
 #pragma unroll
       for (int p = 0; p < PANELS; ++p) {
-        const T* from = b + k * b_k_stride + p * kLanes;
-        columns[p] = RAGGED && p == PANELS - 1 ? load_first(from, last_count) : load(from);
+        const T* from = b + (block + k) * b_k_stride + p * kLanes;
+        out[p] = RAGGED && p == PANELS - 1 ? load_first(from, last_count) : load(from);
       }
-      tile.step(a + k * a_k_stride, a_row_stride, columns);
-    }
+    };
+    tile.accumulate(a + block * a_k_stride, a_row_stride, a_k_stride, end - block, columns);
     tile.flush(total, block == 0);
   }
 }

@@ -7,19 +7,20 @@
 #define FERRULE_KERNELS_BASE_CONTRACTION_H_
 
 #include "kernels/base/callbacks.h"
+#include "kernels/base/register_sums.h"
 #include "kernels/base/vector.h"
 
 namespace ferrule::kernels {
 
 inline constexpr int64_t kContractionBlock = 4096;
 
-// The vector registers that accumulators may take, and the bytes of one. The rest hold panel vectors and a broadcast.
+// The vector registers that accumulators may take. The rest hold panel vectors and factors.
 #if defined(__AVX512F__)
-inline constexpr int kAccumulatorRegisters = 28, kRegisterBytes = 64, kMaxPanels = 3;
+inline constexpr int kAccumulatorRegisters = 28, kMaxPanels = 3;
 #elif defined(__AVX2__)
-inline constexpr int kAccumulatorRegisters = 12, kRegisterBytes = 32, kMaxPanels = 1;
+inline constexpr int kAccumulatorRegisters = 12, kMaxPanels = 1;
 #else
-inline constexpr int kAccumulatorRegisters = 24, kRegisterBytes = 16, kMaxPanels = 1;
+inline constexpr int kAccumulatorRegisters = 24, kMaxPanels = 1;
 #endif
 
 constexpr int smaller(int a, int b) { return a < b ? a : b; }
@@ -29,7 +30,10 @@ constexpr int smaller(int a, int b) { return a < b ? a : b; }
 template <typename T>
 constexpr int max_rows(int panels, bool half = false) {
   const int row_bytes = (panels * 16 - half * 8) * static_cast<int>(sizeof(T));
-  const int rows = smaller(14, kAccumulatorRegisters / ((row_bytes + kRegisterBytes - 1) / kRegisterBytes));
+  const int row_registers = (row_bytes + kRegisterBytes - 1) / kRegisterBytes;
+  // A row needs a register for its factors, and two hold the panel: 6x16 and 10x8 in float.
+  if (kMultipliesByElement) return (32 - 2) / (row_registers + 1);
+  const int rows = smaller(14, kAccumulatorRegisters / row_registers);
   return panels == 3 ? smaller(8, rows) : rows;
 }
 // Several panels pay only while there are rows enough to reuse them.
@@ -55,13 +59,31 @@ struct Tile {
     }
   }
 
-  // One k for all rows: row r reads a[r * a_row_stride].
-  FERRULE_INLINE void step(const T* a, int64_t a_row_stride, const Vec<T> (&b)[PANELS]) {
-    step_rows(a, a_row_stride, b, 0, ROWS);
+  // `length` k's for the rows [first, last): row r reads a[r * a_row_stride + k * a_k_stride], and columns(k, b) sets b to
+  // the panels' vectors. With constant bounds nothing is left of the comparisons.
+  template <typename Columns>
+  FERRULE_INLINE void accumulate(const T* a, int64_t a_row_stride, int64_t a_k_stride, int64_t length, Columns columns,
+                                 int64_t first = 0, int64_t last = ROWS) {
+    int64_t k = 0;
+    if constexpr (kMultipliesByElement) {
+      // Asked in the conditions: clang would evaluate the initializer of a constant, and answer no.
+      if (__builtin_constant_p(first) && __builtin_constant_p(last)) {
+        if (__builtin_constant_p(a_k_stride) && a_k_stride == 1) {
+          k = accumulate_steps(a, a_row_stride, length, columns, first, last);
+        } else if (ROWS > 1 && __builtin_constant_p(a_row_stride) && a_row_stride == 1 && first == 0 && last == ROWS) {
+          return accumulate_rows(a, a_k_stride, length, columns);
+        }
+      }
+    }
+#pragma clang loop unroll(disable)
+    for (; k < length; ++k) {
+      Vec<T> b[PANELS];
+      columns(k, b);
+      step_rows(a + k * a_k_stride, a_row_stride, b, first, last);
+    }
   }
 
-  // One k for the rows [first, last): the others have no element there. With constant bounds nothing is left of the
-  // comparisons.
+  // One k for the rows [first, last): the others have no element there.
   FERRULE_INLINE void step_rows(const T* a, int64_t a_row_stride, const Vec<T> (&b)[PANELS], int64_t first,
                                 int64_t last) {
 #pragma unroll
@@ -72,6 +94,59 @@ struct Tile {
       for (int p = 0; p < kWhole; ++p) acc[r][p] = fused(broadcast, b[p], acc[r][p]);
       if constexpr (HALF) half[r] = fused(HalfVec<T>(broadcast.lo), HalfVec<T>(b[kWhole].lo), half[r]);
     }
+  }
+
+  // As many k's as fill registers, a row's being neighbours; returns how many.
+  template <typename Columns>
+  FERRULE_INLINE int64_t accumulate_steps(const T* a, int64_t a_row_stride, int64_t length, Columns columns,
+                                          int64_t first, int64_t last) {
+    constexpr int kSteps = kRegisterLanes<T>;
+    RegisterSums<T, ROWS, kWhole, HALF> sums;
+    sums.take(acc, half);
+    int64_t k = 0;
+#pragma clang loop unroll(disable)
+    for (; k + kSteps <= length; k += kSteps) {
+      Register<T> factors[ROWS];
+#pragma unroll
+      for (int r = 0; r < ROWS; ++r) {
+        if (r >= first && r < last) factors[r] = load_register<kSteps>(a + r * a_row_stride + k);
+      }
+#pragma unroll
+      for (int j = 0; j < kSteps; ++j) {
+        Vec<T> b[PANELS];
+        columns(k + j, b);
+        sums.add(b, first, last, [&](int r) __attribute__((always_inline)) { return factors[r][j]; });
+      }
+    }
+    sums.give(acc, half);
+    return k;
+  }
+
+  // All k's, where the rows of one are neighbours; two at a time, for the loop itself takes its share of each.
+  template <typename Columns>
+  FERRULE_INLINE void accumulate_rows(const T* a, int64_t a_k_stride, int64_t length, Columns columns) {
+    RegisterSums<T, ROWS, kWhole, HALF> sums;
+    sums.take(acc, half);
+    int64_t k = 0;
+#pragma clang loop unroll(disable)
+    for (; k + 2 <= length; k += 2) {
+      add_rows(sums, a + k * a_k_stride, k, columns);
+      add_rows(sums, a + (k + 1) * a_k_stride, k + 1, columns);
+    }
+    if (k < length) add_rows(sums, a + k * a_k_stride, k, columns);
+    sums.give(acc, half);
+  }
+  template <typename Columns>
+  static FERRULE_INLINE void add_rows(RegisterSums<T, ROWS, kWhole, HALF>& sums, const T* a, int64_t k,
+                                      Columns columns) {
+    constexpr int kWidth = kRegisterLanes<T>, kFull = ROWS / kWidth, kRest = ROWS % kWidth;
+    Register<T> factors[kFull + 1];
+#pragma unroll
+    for (int i = 0; i < kFull; ++i) factors[i] = load_register<kWidth>(a + i * kWidth);
+    if constexpr (kRest != 0) factors[kFull] = load_register<kRest>(a + kFull * kWidth);
+    Vec<T> b[PANELS];
+    columns(k, b);
+    sums.add(b, 0, ROWS, [&](int r) __attribute__((always_inline)) { return factors[r / kWidth][r % kWidth]; });
   }
 
   // total = total + acc, where total is +0 the first time; acc becomes +0.

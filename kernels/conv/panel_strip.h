@@ -23,16 +23,14 @@ struct PanelStrip {
   FERRULE_INLINE void accumulate(Tile<T, ROWS, PANELS, HALF>& tile, const T* a, const T* b, int64_t length,
                                  int64_t begin, int64_t end) const {
     const int64_t a_row_stride = strip.source_step * pixel_stride;
-#pragma clang loop unroll(disable)
-    for (int64_t c = 0; c < length; ++c) {
-      Vec<T> columns[PANELS];
+    const auto columns = [&](int64_t c, Vec<T>(&out)[PANELS]) __attribute__((always_inline)) {
 #pragma unroll
-      for (int p = 0; p < PANELS; ++p) columns[p] = load(b + p * panel_stride + c * kLanes);
-      if constexpr (BORDER) {
-        tile.step_rows(a + c, a_row_stride, columns, begin, end);
-      } else {
-        tile.step(a + c, a_row_stride, columns);
-      }
+      for (int p = 0; p < PANELS; ++p) out[p] = load(b + p * panel_stride + c * kLanes);
+    };
+    if constexpr (BORDER) {
+      tile.accumulate(a, a_row_stride, 1, length, columns, begin, end);
+    } else {
+      tile.accumulate(a, a_row_stride, 1, length, columns);
     }
   }
 

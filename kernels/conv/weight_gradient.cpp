@@ -53,16 +53,16 @@ struct WeightGradient {
           }
           if (boundary - output < end) end = boundary - output;
         }
-#pragma clang loop unroll(disable)
-        for (; ow < end; ++ow) {
-          Vec<T> values[PANELS];
+        const auto values = [&](int64_t k, Vec<T>(&out)[PANELS]) __attribute__((always_inline)) {
 #pragma unroll
           for (int p = 0; p < PANELS; ++p) {
-            const T* from = b + ow * s.out_c + p * kLanes;
-            values[p] = RAGGED ? load_first(from, last_count) : load(from);
+            const T* from = b + (ow + k) * s.out_c + p * kLanes;
+            out[p] = RAGGED ? load_first(from, last_count) : load(from);
           }
-          tile.step(a + ow * s.stride_w * s.in_c, 1, values);
-        }
+        };
+        const int64_t step = s.stride_w * s.in_c;
+        tile.accumulate(a + ow * step, 1, step, end - ow, values);
+        ow = end;
       }
     };
 #pragma clang loop unroll(disable)

@@ -16,6 +16,7 @@ from model_cases import SIZES, batches_of
 from safetensors.numpy import load_file, save_file
 
 import ferrule as fer
+import ferrule.functional as F
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RUNNER = ROOT / "build" / "aarch64" / "bin" / "ferrule-run"
@@ -46,13 +47,16 @@ def bits(array):
 
 @pytest.fixture(scope="module")
 def emulated_run():
-    """run(*arguments): ferrule-run for aarch64 under qemu-user."""
+    """run(*arguments, cpu, page_bytes, check): ferrule-run for aarch64 under qemu-user."""
     assert RUNNER.exists(), f"{RUNNER} is missing: ./dev build --target aarch64 makes it"
 
-    def run(*arguments):
-        command = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", str(RUNNER), *map(str, arguments)]
+    def run(*arguments, cpu="max", page_bytes=4096, check=True):
+        command = ["qemu-aarch64", "-cpu", cpu, "-p", str(page_bytes), "-L", "/usr/aarch64-linux-gnu", str(RUNNER)]
+        command += map(str, arguments)
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
-        assert done.returncode == 0, f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+        if check:
+            assert done.returncode == 0, f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done
 
     return run
 
@@ -61,18 +65,48 @@ def emulated_run():
 def digits_for_both(make_digits, tmp_path_factory):
     """The demo's artifact with code for x86-64 and for ARM."""
     path = tmp_path_factory.mktemp("aarch64") / "digits.fer"
-    digits.compile_digits(*make_digits(), targets=("x86-64-v3", "aarch64")).save(path)
+    digits.compile_digits(*make_digits(), targets=("x86-64-v3", "aarch64", "aarch64-dotprod")).save(path)
     return path
 
 
+# A Cortex-A53 has no dot product: it takes the code of the lower level.
+@pytest.mark.parametrize("cpu", ("cortex-a53", "max"))
 @pytest.mark.parametrize("threads", (1, 3))
-def test_a_network_predicts(digits_for_both, oracle, ferrule_run, emulated_run, tmp_path, threads):
+def test_a_network_predicts(digits_for_both, oracle, ferrule_run, emulated_run, tmp_path, threads, cpu):
     inputs, native, emulated = (tmp_path / f"{name}.safetensors" for name in ("inputs", "native", "emulated"))
     save_file({"image": np.ascontiguousarray(oracle.images[0])}, inputs)
     arguments = ("run", digits_for_both, "--entry", "predict", "--inputs", inputs, "--threads", threads, "--outputs")
     ferrule_run(*arguments, native)
-    emulated_run(*arguments, emulated)
+    emulated_run(*arguments, emulated, cpu=cpu)
     assert_same(load_file(emulated), load_file(native))
+
+
+def test_a_level_needs_its_feature(digits_for_both, emulated_run, tmp_path):
+    """A machine without the dot product names it; one that has it runs both levels."""
+    only = tmp_path / "only.fer"
+    fer.compile({"main": (lambda x: x + 1, [fer.Spec((4,))])}, targets=["aarch64-dotprod"]).save(only)
+    save_file({"x": np.zeros(4, np.float32)}, tmp_path / "inputs")
+    arguments = ("run", only, "--entry", "main", "--inputs", tmp_path / "inputs", "--outputs", tmp_path / "outputs")
+    emulated_run(*arguments)
+    refused = emulated_run(*arguments, cpu="cortex-a53", check=False)
+    assert refused.returncode != 0
+    assert "target 'aarch64-dotprod' needs the CPU feature 'dotprod', which this machine lacks" in refused.stderr
+    lines = [line for line in emulated_run("info", digits_for_both).stdout.splitlines() if line.startswith("  aarch64")]
+    assert len(lines) == 2 and not any("does not" in line for line in lines), lines
+
+
+def test_weights_are_mapped_with_large_pages(ferrule_run, emulated_run, tmp_path):
+    """64 MB of weights with pages of 64 KiB, which is how segments are aligned."""
+    weight = fer.Parameter(np.random.default_rng(0).standard_normal((4096, 4096)).astype(np.float32))
+    program = fer.compile({"main": (lambda x: F.matmul(x, weight), [fer.Spec((1, 4096))])},
+                          modules={"weight": weight}, targets=["x86-64-v3", "aarch64"])  # fmt: skip
+    program.save(tmp_path / "big.fer")
+    name = program.signature("main")["inputs"][0]["name"]
+    save_file({name: np.linspace(-1, 1, 4096, dtype=np.float32)[None]}, tmp_path / "inputs")
+    arguments = ("run", tmp_path / "big.fer", "--entry", "main", "--inputs", tmp_path / "inputs", "--outputs")
+    ferrule_run(*arguments, tmp_path / "native")
+    emulated_run(*arguments, tmp_path / "emulated", page_bytes=65536)
+    assert_same(load_file(tmp_path / "emulated"), load_file(tmp_path / "native"))
 
 
 def test_a_network_trains(digits_for_both, oracle, ferrule_run, emulated_run, tmp_path):

@@ -4,6 +4,8 @@ import argparse
 import json
 import time
 
+LEVELS = "x86-64-v3, x86-64-v4, aarch64, aarch64-dotprod"
+
 _EPILOG = """\
 Sizes that the model leaves open are Dims. A size is a number, or MIN:MAX, or MIN:MAX:MULTIPLE.
 
@@ -34,7 +36,7 @@ def add_arguments(commands):
     )
     size_help = "the size of a dim without a maximum that memory is planned for"
     parser.add_argument("--plan-at", action="append", default=[], metavar="DIM=SIZE", type=_plan, help=size_help)
-    parser.add_argument("--target", action="append", help="a CPU level: host (default), x86-64-v3, x86-64-v4, aarch64")
+    parser.add_argument("--target", action="append", help=f"a CPU level: host (default), {LEVELS}")
     budget_help = "the most for the arena: bytes, or a part of what it takes otherwise, as 0.5"
     parser.add_argument("--memory-budget", metavar="BYTES|PART", type=_budget, help=budget_help)
     parser.add_argument("--json", action="store_true", help="print JSON")

@@ -4,7 +4,7 @@ import importlib
 import sys
 
 # In the order of docs/performance.md.
-BENCHMARKS = ("demo", "infer", "train", "kernels", "choice", "compile", "cold", "size", "frontend")
+BENCHMARKS = ("demo", "infer", "train", "kernels", "neon", "choice", "compile", "cold", "size", "frontend")
 # `compile` is a function of Python, so its module has a longer name.
 MODULES = {"compile": "compile_time"}
 

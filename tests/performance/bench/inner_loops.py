@@ -1,0 +1,130 @@
+"""Inner loops of compiled kernels for 64-bit ARM, and how near llvm-mca's models of processors run them to the peak.
+
+Nothing is executed: the loops are read out of the machine code in an artifact, so the figures are the same everywhere.
+What the models leave out: caches, and branches that are guessed wrong.
+"""
+
+import pathlib
+import re
+import struct
+import subprocess
+import tempfile
+from typing import NamedTuple
+
+from . import kernel_jobs
+
+TOOLS = pathlib.Path("/usr/lib/llvm-22/bin")
+# Fused multiply-adds of vectors that a processor begins in a cycle, from Arm's software optimization guides.
+FMA_PIPES = {"neoverse-n1": 2, "neoverse-v2": 4}
+CODE, DIRECTORY_ENTRY = 2, struct.Struct("<II32sQQ32s")
+ITERATIONS = 400
+
+
+class Loop(NamedTuple):
+    """An innermost loop: the address of its first instruction in the image, and its instructions as text."""
+
+    address: int
+    instructions: tuple
+
+    def count(self, pattern):
+        """How many instructions match a regular expression from their start on."""
+        return sum(re.match(pattern, each) is not None for each in self.instructions)
+
+    def products(self):
+        """Fused multiply-adds of vectors."""
+        return self.count(r"fmla\s+v")
+
+    def scalar_arithmetic(self):
+        """Floating-point operations on one number."""
+        return self.count(r"f(n?m(add|sub|ul)|add|sub|div|sqrt|max|min|abs|neg|rint\w|cvt\w+)\s+[sdh]\d")
+
+    def vector_arithmetic(self):
+        """Floating-point operations on vectors."""
+        return self.count(r"f(ml[as]|mul|add|sub|div|sqrt|max|min|cm\w+)\s+v\d")
+
+    def stack_accesses(self):
+        """Loads and stores of spilled values."""
+        return self.count(r"(ld|st)\w+\s.*\[sp")
+
+
+def code_of(artifact, target):
+    """The code image for a target.
+
+    Args:
+        artifact: bytes of a `.fer` file (docs/format.md).
+        target: for example "aarch64".
+    """
+    count = struct.unpack_from("<I", artifact, 28)[0]
+    offsets = struct.unpack_from(f"<{count}Q", artifact, 96)
+    for number, offset in enumerate(offsets):
+        kind, _, name, size, _, _ = DIRECTORY_ENTRY.unpack_from(artifact, 96 + 8 * count + DIRECTORY_ENTRY.size * number)
+        if kind == CODE and name.rstrip(b"\0").decode() == target:
+            return artifact[offset : offset + size]
+    raise ValueError(f"the artifact has no code for {target}")
+
+
+def disassemble(code):
+    """[(address, text)] of an image for 64-bit ARM; constants between the functions show as what they are not."""
+    with tempfile.TemporaryDirectory() as folder:
+        raw, linked = pathlib.Path(folder, "code"), pathlib.Path(folder, "code.o")
+        raw.write_bytes(code)
+        subprocess.run(
+            [TOOLS / "llvm-objcopy", "-I", "binary", "-O", "elf64-littleaarch64",
+             "--rename-section", ".data=.text,alloc,load,code", raw, linked], check=True,
+        )  # fmt: skip
+        listing = subprocess.run(
+            [TOOLS / "llvm-objdump", "-d", "-z", "--no-show-raw-insn", "--mattr=+dotprod", linked],
+            check=True, capture_output=True, text=True,
+        ).stdout  # fmt: skip
+    lines = re.findall(r"^\s*([0-9a-f]+):\s+(.*)$", listing, re.MULTILINE)
+    return [(int(address, 16), " ".join(text.split("//")[0].split())) for address, text in lines]
+
+
+def innermost_loops(code):
+    """The loops of an image that no other lies in: what a branch backwards closes."""
+    listing = disassemble(code)
+    texts, places = [text for _, text in listing], {address: i for i, (address, _) in enumerate(listing)}
+    spans = []
+    for last, text in enumerate(texts):
+        branch = re.match(r"(?:b(?:\.\w+)?|cbn?z|tbn?z)\s.*?0x([0-9a-f]+) <", text)
+        first = places.get(int(branch[1], 16)) if branch else None
+        if first is not None and first < last and not any("<unknown>" in each or each == "ret" for each in texts[first:last]):
+            spans.append((first, last))
+    inner = [a for a in spans if not any(b != a and a[0] <= b[0] and b[1] <= a[1] for b in spans)]
+    return [Loop(listing[first][0], tuple(texts[first : last + 1])) for first, last in inner]
+
+
+def loops_of(job, target="aarch64"):
+    """The innermost loops of an operation of `kernel_jobs`, compiled alone."""
+    from .workers import kernels_ferrule  # needs the built package
+
+    make = kernels_ferrule.matmul if job["kind"] == "matmul" else kernels_ferrule.convolution
+    function, inputs, parameters = make(job, kernel_jobs.operands(job))
+    return loops_of_function(function, [each.shape for each in inputs], parameters, target)
+
+
+def loops_of_function(function, shapes, modules=None, target="aarch64"):
+    """The innermost loops of all kernels of a function of float32 tensors."""
+    import ferrule as fer
+
+    program = fer.compile({"main": (function, [fer.Spec(shape) for shape in shapes])}, modules=modules, targets=(target,))
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "loops.fer")
+        program.save(path)
+        return innermost_loops(code_of(path.read_bytes(), target))
+
+
+def hottest(loops):
+    """The loop with the most products: the tile of full height."""
+    return max(loops, key=Loop.products)
+
+
+def share_of_peak(loop, processor):
+    """Products in a cycle, by llvm-mca, over what the processor's pipes can begin; 1 is the peak."""
+    body = [re.sub(r"0x[0-9a-f]+ <.*>", "0", text) for text in loop.instructions]
+    report = subprocess.run(
+        [TOOLS / "llvm-mca", "-mtriple=aarch64-linux-gnu", f"-mcpu={processor}", f"-iterations={ITERATIONS}"],
+        input="\n".join(body), check=True, capture_output=True, text=True,
+    ).stdout  # fmt: skip
+    cycles = int(re.search(r"Total Cycles:\s+(\d+)", report)[1])
+    return loop.products() * ITERATIONS / FMA_PIPES[processor] / cycles

@@ -1,0 +1,91 @@
+"""Kernels for 64-bit ARM, judged by their machine code: how near the FMA peak their inner loops run in llvm-mca's models
+of two processors, and that no inner loop works on single numbers or moves lanes one by one."""
+
+import struct
+
+import pytest
+from bench import inner_loops, kernel_jobs
+from bench.inner_loops import FMA_PIPES, Loop
+
+import ferrule.functional as F
+
+SHARE_OF_PEAK = 0.9
+JOBS = {kernel_jobs.name(job): job for job in kernel_jobs.load() if not kernel_jobs.is_depthwise(job)}
+# A part of every group of shapes: products of many rows, and convolutions of each kernel size at widths that fill 6 rows.
+TALL = [
+    "128x3072x768 bias relu",
+    "3x3 64->64 at 56",
+    "3x3 128->128 at 28",
+]
+
+
+def branch(*instructions):
+    return Loop(0, (*instructions, "b.ne 0x0 <.text>"))
+
+
+def test_the_share_of_a_chain():
+    # One product after the other: a sum takes 4 cycles on a Neoverse N1, which could begin 2 products in each.
+    chain = branch("fmla v0.4s, v1.4s, v2.s[0]")
+    assert inner_loops.share_of_peak(chain, "neoverse-n1") == pytest.approx(1 / 8, rel=0.05)
+
+
+def test_the_share_of_independent_products():
+    wide = branch(*(f"fmla v{i}.4s, v30.4s, v31.4s" for i in range(24)))
+    assert inner_loops.share_of_peak(wide, "neoverse-v2") == pytest.approx(1, rel=0.05)
+
+
+def test_a_loop_says_what_it_holds():
+    loop = branch("ldr q0, [sp, #16]", "fadd s1, s2, s3", "fmla v0.4s, v1.4s, v2.4s", "fadd v0.4s, v1.4s, v2.4s")
+    assert (loop.products(), loop.scalar_arithmetic(), loop.stack_accesses()) == (1, 1, 1)
+
+
+def test_innermost_loops_are_found():
+    # 0: nop; 4: add; 8: b.ne 4; 12: b.ne 0; 16: ret
+    words = (0xD503201F, 0x11000400, 0x54FFFFE1, 0x54FFFFA1, 0xD65F03C0)
+    (loop,) = inner_loops.innermost_loops(struct.pack("<5I", *words))
+    assert loop.address == 4 and len(loop.instructions) == 2
+
+
+@pytest.mark.parametrize("name", TALL)
+def test_tall_tiles_run_near_the_peak(name):
+    loop = inner_loops.hottest(inner_loops.loops_of(JOBS[name]))
+    assert loop.products() >= 64 and loop.stack_accesses() == 0
+    shares = {processor: inner_loops.share_of_peak(loop, processor) for processor in FMA_PIPES}
+    assert all(share >= SHARE_OF_PEAK for share in shares.values()), shares
+
+
+FAMILIES = {
+    "elementwise": (lambda a, b: F.relu(a * b + a), [(64, 100), (64, 100)]),
+    "exponential": (F.exp, [(64, 100)]),
+    "sum of rows": (lambda a: F.sum(a, axis=1), [(64, 100)]),
+    "sum of columns": (lambda a: F.sum(a, axis=0), [(64, 100)]),
+    "maximum of rows": (lambda a: F.max(a, axis=1), [(64, 100)]),
+    "softmax": (lambda a: F.softmax(a, axis=1), [(64, 100)]),
+    "layer norm": (lambda a: F.nn.layer_norm(a, (100,), False), [(64, 100)]),
+    "average pooling": (lambda a: F.avg_pool2d(a, 2, 2), [(1, 20, 14, 14)]),
+    "maximum pooling": (lambda a: F.max_pool2d(a, 3, 2, 1), [(1, 20, 14, 14)]),
+    "attention": (
+        lambda q, k, v: F.matmul(F.softmax(F.matmul(q, k, transpose_b=True) * 0.125, axis=-1), v),
+        [(4, 100, 64)] * 3,
+    ),
+}
+
+
+def scalar_loops(loops):
+    """Loops that compute with single numbers and not with vectors."""
+    return [loop for loop in loops if loop.scalar_arithmetic() and not loop.vector_arithmetic()]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_inner_loop_works_on_single_numbers(family):
+    function, shapes = FAMILIES[family]
+    loops = inner_loops.loops_of_function(function, shapes)
+    assert any(loop.vector_arithmetic() for loop in loops) and not scalar_loops(loops)
+    # Masked loads that were not expanded would read lane by lane; a tail has one lane at most.
+    assert all(loop.count(r"(ld1|st1)\s.*\}\[") <= 2 for loop in loops)
+
+
+@pytest.mark.parametrize("name", ["depthwise 3x3 32->32 at 112", "7x7 /2 3->64 at 224"])
+def test_no_inner_loop_of_a_convolution_works_on_single_numbers(name):
+    job = next(job for job in kernel_jobs.load() if kernel_jobs.name(job) == name)
+    assert not scalar_loops(inner_loops.loops_of(job))
