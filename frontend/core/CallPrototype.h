@@ -37,9 +37,8 @@ public:
   static constexpr size_t maximumConstantBytes = size_t(1) << 16;
 
   /// What the call recorded since `mark` to make `results` of `inputs`. Null if
-  /// another call cannot be a copy of it: the record was run meanwhile, the ops
-  /// read a value that is no input and was there before, hold regions, or are
-  /// too many.
+  /// another call cannot be a copy of it: the record was run meanwhile, or the
+  /// ops read a value that is no input and was there before, or are too many.
   static std::unique_ptr<CallPrototype> take(LazyRecorder &recorder, const RecordMark &mark,
                                              llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> results);
   ~CallPrototype();

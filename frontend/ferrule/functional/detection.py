@@ -45,6 +45,13 @@ def nms(boxes, scores, iou_thresh, max_output=None):
         )
     if max_output is not None and max_output < 0:
         raise ShapeError(f"nms: max_output {max_output} at {user_location()}; 0 or more is needed")
+    order, stays = _visited(boxes, scores, iou_thresh, max_output)
+    return take(order, flatnonzero(stays))
+
+
+@remembered
+def _visited(boxes, scores, iou_thresh, max_output):
+    """The positions by falling score, and which of them stay."""
     order = argsort(scores, descending=True)
     boxes = take(boxes, order, 0)
     left, top, right, bottom = (boxes[:, i] for i in range(4))
@@ -63,7 +70,7 @@ def nms(boxes, scores, iou_thresh, max_output=None):
     _, stays = scan(visit, full(scores.shape, False, dtype="bool"), (boxes, areas, places))
     if max_output is not None:
         stays = logical_and(stays, cumsum(stays, 0) <= max_output)
-    return take(order, flatnonzero(stays))
+    return order, stays
 
 
 @remembered

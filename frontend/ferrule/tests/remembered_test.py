@@ -180,6 +180,22 @@ def test_traces_and_loop_bodies_run_the_function():
     np.testing.assert_array_equal(rows.numpy()[0], expected)
 
 
+def test_loops_are_copied_with_their_bodies():
+    runs = []
+
+    @remembered
+    def running_products(x, factor):
+        runs.append(1)
+        _, rows = F.scan(lambda carry, row: (carry * row * factor, carry), F.ones((4,)), x)
+        return rows
+
+    for seed in range(3):
+        x = tensor(3, 4, seed=seed)
+        expected = np.cumprod(np.concatenate([np.ones((1, 4)), x.numpy()[:-1] * 2]), 0)
+        np.testing.assert_allclose(running_products(x, 2.0).numpy(), expected, rtol=1e-6)
+    assert len(runs) == 1
+
+
 def test_a_flush_in_between_does_no_harm(counted):
     x, y = tensor(3), tensor(3, seed=1)
     for _ in range(3):
