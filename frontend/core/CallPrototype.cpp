@@ -2,6 +2,7 @@
 
 #include "frontend/core/CallPrototype.h"
 
+#include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 namespace ferrule::frontend {
@@ -22,6 +23,20 @@ std::optional<mlir::Block::iterator> RecordMark::getNext(LazyRecorder &recorder)
 //===----------------------------------------------------------------------===//
 // Taking a call
 //===----------------------------------------------------------------------===//
+
+/// As copyOp, also for an op whose regions use no values from outside.
+static mlir::Operation *copyWithRegions(mlir::Operation *op, mlir::Location location, mlir::ValueRange operands) {
+  if (op->getNumRegions() == 0)
+    return copyOp(op, location, operands);
+  mlir::Operation *copy = mlir::Operation::create(location, op->getName(), op->getResultTypes(), operands,
+                                                  op->getDiscardableAttrDictionary(), op->getPropertiesStorage(),
+                                                  /*successors=*/{}, op->getNumRegions());
+  mlir::IRMapping mapping;
+  for (auto [from, to] : llvm::zip_equal(op->getRegions(), copy->getRegions()))
+    from.cloneInto(&to, mapping);
+  copy->walk([&](mlir::Operation *inner) { inner->setLoc(location); });
+  return copy;
+}
 
 /// Each step says whether the call can still be repeated.
 class CallPrototype::Taking {
@@ -59,7 +74,7 @@ public:
         return false;
       step.operands.push_back(found->second);
     }
-    step.op = copyOp(&op, mlir::UnknownLoc::get(op.getContext()), {});
+    step.op = copyWithRegions(&op, mlir::UnknownLoc::get(op.getContext()), {});
     prototype.steps.push_back(std::move(step));
     return llvm::all_of(op.getResults(), [&](mlir::Value result) { return number(result); });
   }
@@ -147,7 +162,7 @@ CallPrototype::record(LazyRecorder &recorder, llvm::ArrayRef<TensorRef> inputs, 
     operands.clear();
     for (unsigned number : step.operands)
       operands.push_back(values[number]);
-    mlir::Operation *op = recorder.getBuilder().insert(copyOp(step.op, location, operands));
+    mlir::Operation *op = recorder.getBuilder().insert(copyWithRegions(step.op, location, operands));
     values.append(op->result_begin(), op->result_end());
   }
   llvm::SmallVector<TensorRef, 2> handles;

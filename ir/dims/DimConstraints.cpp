@@ -86,6 +86,12 @@ DimInterval minimum(const DimInterval &a, const DimInterval &b) {
   return result;
 }
 
+DimInterval intersect(const DimInterval &a, const DimInterval &b) {
+  DimInterval result = minimum({std::nullopt, a.upper}, {std::nullopt, b.upper});
+  result.lower = a.lower && b.lower ? std::max(*a.lower, *b.lower) : a.lower ? a.lower : b.lower;
+  return result;
+}
+
 DimInterval negateInterval(const DimInterval &a) { return {negate(a.upper), negate(a.lower)}; }
 
 DimInterval combine(DimOperation operation, const DimInterval &a, const DimInterval &b) {
@@ -106,6 +112,85 @@ DimInterval combine(DimOperation operation, const DimInterval &a, const DimInter
     return negateInterval(minimum(negateInterval(a), negateInterval(b)));
   }
   return {};
+}
+
+/// `scale` times the value lies between two expressions without divisions, over all values of the dims. So terms of the
+/// two that cancel do: twice d - d // 2 is at least 2 * d - d.
+struct Relaxed {
+  DimExpr low, high;
+  int64_t scale = 1;
+
+  bool isValid() const { return scale && low.isValid() && high.isValid(); }
+  Relaxed times(int64_t factor) const {
+    int64_t product;
+    if (__builtin_mul_overflow(scale, factor, &product))
+      product = 0;
+    return {low * DimExpr(factor), high * DimExpr(factor), product};
+  }
+};
+
+const Relaxed unknown{DimExpr(), DimExpr(), 0};
+
+/// Division by a positive constant: v / c - (c - 1) / c <= v // c <= v / c.
+Relaxed relaxDivision(const Relaxed &a, const Relaxed &b) {
+  std::optional<int64_t> divisor = b.scale == 1 && b.low == b.high ? b.low.getConstant() : std::nullopt;
+  if (!divisor || *divisor <= 0)
+    return unknown;
+  Relaxed scaled = a.times(*divisor);
+  return {a.low - DimExpr(*divisor - 1) * DimExpr(a.scale), a.high, scaled.scale};
+}
+
+Relaxed relax(DimOperation operation, const Relaxed &a, const Relaxed &b) {
+  if (!a.isValid() || !b.isValid())
+    return unknown;
+  switch (operation) {
+  case DimOperation::Add:
+  case DimOperation::Subtract: {
+    int64_t common = std::gcd(a.scale, b.scale);
+    Relaxed x = a.times(b.scale / common), y = b.times(a.scale / common);
+    if (operation == DimOperation::Add)
+      return {x.low + y.low, x.high + y.high, x.scale};
+    return {x.low - y.high, x.high - y.low, x.scale};
+  }
+  case DimOperation::Multiply: {
+    if (a.low == a.high && b.low == b.high)
+      return {a.low * b.low, a.high * b.high, a.times(b.scale).scale};
+    std::optional<int64_t> factor = b.scale == 1 && b.low == b.high ? b.low.getConstant() : std::nullopt;
+    if (!factor || *factor < 0)
+      return unknown;
+    return {a.low * b.low, a.high * b.low, a.scale};
+  }
+  case DimOperation::FloorDivide:
+    return relaxDivision(a, b);
+  default:
+    return unknown;
+  }
+}
+
+/// What stands for the dim `name` divided by the number of which it is a multiple. No user's dim has such a name.
+constexpr std::string_view quotientSuffix = ".quotient.of.multiple";
+
+/// The expression with dims that are multiples written as such: batch as 8 * quotient.
+DimExpr overQuotients(const DimConstraints &constraints, const DimExpr &e) {
+  DimExpr result = e.substitute([&](const std::string &name) -> std::optional<DimExpr> {
+    int64_t multiple = constraints.getRange(name).multipleOf;
+    if (multiple == 1)
+      return std::nullopt;
+    return DimExpr::dim(name + std::string(quotientSuffix)) * DimExpr(multiple);
+  });
+  return result.isValid() ? result : e;
+}
+
+/// Of a declared dim, or of such a quotient.
+DimInterval getDimBounds(const DimConstraints &constraints, const std::string &name) {
+  size_t base = name.size() - std::min(name.size(), quotientSuffix.size());
+  bool isQuotient = base && std::string_view(name).substr(base) == quotientSuffix;
+  DimRange range = constraints.getRange(isQuotient ? name.substr(0, base) : name);
+  int64_t multiple = isQuotient ? range.multipleOf : 1;
+  DimInterval bounds{range.min / multiple + (range.min % multiple != 0), std::nullopt};
+  if (range.max != DimRange::unbounded)
+    bounds.upper = range.max / multiple;
+  return bounds;
 }
 
 } // namespace
@@ -161,16 +246,37 @@ DimExpr DimConstraints::simplify(const DimExpr &e) const {
                                 [](const std::string &name) { return DimExpr::dim(name); }, apply);
 }
 
+/// Terms that cancel in a sum do so under divisions by constants, too; elsewhere a dim that occurs twice counts twice.
 DimInterval DimConstraints::getBounds(const DimExpr &e) const {
   if (!e.isValid())
     return {};
-  return simplify(e).fold<DimInterval>([](int64_t value) { return DimInterval{value, value}; },
-                                       [&](const std::string &name) {
-                                         DimRange range = getRange(name);
-                                         return DimInterval{
-                                             range.min, range.max == DimRange::unbounded ? Bound() : Bound(range.max)};
-                                       },
-                                       combine);
+  bool divides = false;
+  auto getInterval = [&](const DimExpr &expression) {
+    auto combineNoting = [&](DimOperation operation, const DimInterval &a, const DimInterval &b) {
+      divides |= operation == DimOperation::FloorDivide;
+      return combine(operation, a, b);
+    };
+    return expression.fold<DimInterval>([](int64_t value) { return DimInterval{value, value}; },
+                                        [&](const std::string &name) { return getDimBounds(*this, name); }, combineNoting);
+  };
+  DimExpr simple = overQuotients(*this, simplify(e));
+  DimInterval bounds = getInterval(simple);
+  if (!divides)
+    return bounds;
+  Relaxed relaxed = simple.fold<Relaxed>([](int64_t value) { return Relaxed{value, value, 1}; },
+                                         [](const std::string &name) {
+                                           DimExpr dim = DimExpr::dim(name);
+                                           return Relaxed{dim, dim, 1};
+                                         },
+                                         relax);
+  if (!relaxed.isValid())
+    return bounds;
+  Bound low = getInterval(relaxed.low).lower, high = getInterval(relaxed.high).upper;
+  if (low)
+    low = -floorDivide(-*low, relaxed.scale);
+  if (high)
+    high = floorDivide(*high, relaxed.scale);
+  return intersect(bounds, {low, high});
 }
 
 int64_t DimConstraints::getModulus(const DimExpr &e) const {
@@ -213,7 +319,7 @@ int64_t DimConstraints::getModulus(const DimExpr &e) const {
 }
 
 std::optional<bool> DimConstraints::isEqual(const DimExpr &a, const DimExpr &b) const {
-  DimExpr difference = simplify(a - b);
+  DimExpr difference = overQuotients(*this, simplify(a - b));
   if (!difference.isValid())
     return std::nullopt;
   if (std::optional<int64_t> constant = difference.getConstant())

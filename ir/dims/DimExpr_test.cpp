@@ -85,6 +85,59 @@ TEST_CASE("constraints decide comparisons, or leave them open") {
   CHECK(constraints.getBounds(parse("h + 1")).lower == 2);
 }
 
+TEST_CASE("multiples decide divisions") {
+  DimConstraints constraints;
+  constraints.declare("e", {3, 30, 8});
+  CHECK(constraints.isEqual(parse("e // 2 * 2"), parse("e")) == true);
+  CHECK(constraints.isEqual(parse("e // 8 * 16"), parse("e * 2")) == true);
+  CHECK_FALSE(constraints.isEqual(parse("e // 16 * 16"), parse("e")).has_value());
+  CHECK(constraints.isEqual(parse("(e + 4) // 8 * 8"), parse("e")) == true);
+  CHECK(constraints.getBounds(parse("e")).lower == 8);
+  CHECK(constraints.getBounds(parse("e")).upper == 24);
+}
+
+TEST_CASE("divisions are compared with what they divide") {
+  DimConstraints constraints;
+  constraints.declare("d", {1, ferrule::DimRange::unbounded, 1});
+  CHECK(constraints.isLessEqual(parse("d // 2"), parse("d")) == true);
+  CHECK(constraints.isLess(parse("d // 2"), parse("d")) == true);
+  CHECK(constraints.isLessEqual(parse("d // 2 * 2"), parse("d")) == true);
+  CHECK(constraints.isLessEqual(parse("d"), parse("(d + 1) // 2 * 2")) == true);
+  CHECK(constraints.isLessEqual(parse("d // 2 + d // 3"), parse("d")) == true);
+  CHECK_FALSE(constraints.isLess(parse("d // 2 * 2"), parse("d")).has_value());
+  CHECK(constraints.isLessEqual(parse("(d + 3) // 4"), parse("d")) == true);
+}
+
+/// No value of an expression over the allowed dims lies outside its bounds.
+TEST_CASE("bounds hold") {
+  std::mt19937 random(11);
+  DimConstraints constraints;
+  constraints.declare("a", {1, 6, 1});
+  constraints.declare("b", {2, 12, 4});
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<DimExpr> pool{DimExpr::dim("a"), DimExpr::dim("b"), DimExpr(int64_t(random() % 9) - 4)};
+    for (int step = 0; step < 5; ++step) {
+      const DimExpr x = pool[random() % pool.size()], y = pool[random() % pool.size()];
+      auto operation = static_cast<ferrule::DimOperation>(random() % 7);
+      if (operation == ferrule::DimOperation::FloorDivide || operation == ferrule::DimOperation::Modulo)
+        pool.push_back(DimExpr::apply(operation, x, DimExpr(1 + int64_t(random() % 5))));
+      else
+        pool.push_back(DimExpr::apply(operation, x, y));
+    }
+    const DimExpr &e = pool.back();
+    ferrule::DimInterval bounds = constraints.getBounds(e);
+    for (int64_t a = 1; a <= 6; ++a)
+      for (int64_t b = 4; b <= 12; b += 4) {
+        std::optional<int64_t> value = e.evaluate([&](const std::string &name) { return name == "a" ? a : b; });
+        if (!value)
+          continue;
+        INFO(e.str() << " with a = " << a << ", b = " << b);
+        CHECK((!bounds.lower || *bounds.lower <= *value));
+        CHECK((!bounds.upper || *bounds.upper >= *value));
+      }
+  }
+}
+
 TEST_CASE("recorded equalities are used") {
   DimConstraints constraints;
   constraints.addEquality(parse("batch"), parse("n"));

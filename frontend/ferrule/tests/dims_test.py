@@ -18,6 +18,7 @@ CASES = {
     "flatten and matmul": lambda t: F.flatten(t, 1) @ fer.ones((12, 5)),
     "slice of static axes": lambda t: t[:, 1:, 0],
     "first row": lambda t: t[0],
+    "middle row": lambda t: t[t.shape[0] // 2],
     "every second row": lambda t: t[::2],
     "concat along the dim": lambda t: F.concat([t, t * 2.0], 0),
     "stack": lambda t: F.stack([t, t], 1),
@@ -84,10 +85,20 @@ def test_what_the_bounds_decide():
     n = fer.Dim("n", min=4, max=64, multiple_of=4)
     assert (n >= 4) is True and (n > 64) is False and (n + 1 > 4) is True and (n % 4 == 0) is True
     assert str(n * 2) == "n * 2" or str(n * 2) == "2 * n"
+    assert (n // 2 * 2 == n) is True and (n // 2 < n) is True and (n + 2) // 4 * 4 == n
     with pytest.raises(TraceError, match="n.*8"):
         bool(n > 8)
     with pytest.raises(TraceError, match="n"):
         int(n)
+
+
+def test_a_multiple_is_cut_into_equal_parts():
+    n = fer.Dim("n", min=4, max=64, multiple_of=4)
+    pairs = lambda x: F.reshape(F.sum(F.reshape(x, (x.shape[0] // 2, 2, 3)), 1) * 2.0, (-1,)) + F.mean(x)
+    session = fer.Session(fer.compile({"pairs": (pairs, [fer.Spec((n, 3))])}))
+    for rows in (4, 12, 64):
+        x = np.random.default_rng(rows).normal(size=(rows, 3)).astype("float32")
+        np.testing.assert_array_equal(session.run("pairs", x)[0], pairs(fer.tensor(x)).numpy())
 
 
 def test_bounds_hold_at_run_time():
