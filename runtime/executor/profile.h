@@ -3,23 +3,11 @@
 #define FERRULE_RUNTIME_EXECUTOR_PROFILE_H_
 
 #include <stdint.h>
-#include <time.h>
 
 #include "runtime/base/allocator.h"
+#include "runtime/base/clock.h"
 
 namespace ferrule::runtime {
-
-// Where times come from; nanoseconds that never go back.
-struct Clock {
-  void* context;
-  uint64_t (*now_ns)(void* context);
-};
-
-inline uint64_t monotonic_ns(void*) {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
-}
 
 struct ProfileEvent {
   static constexpr uint32_t kCopy = UINT32_MAX;

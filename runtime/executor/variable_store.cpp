@@ -34,7 +34,6 @@ void VariableStore::release() {
     if (copied_[v] != nullptr) allocator_.deallocate(allocator_.context, copied_[v], description(v).byte_size());
   Program* program = program_;
   const Allocator allocator = allocator_;
-  pthread_rwlock_destroy(&lock_);
   this->~VariableStore();
   allocator.deallocate(allocator.context, this, sizeof(VariableStore));
   program->release();
@@ -72,19 +71,16 @@ Status VariableStore::initialize() {
 
 Status VariableStore::lock(bool exclusive) {
   if (is_of_this_process()) {
-    if (exclusive)
-      pthread_rwlock_wrlock(&lock_);
-    else
-      pthread_rwlock_rdlock(&lock_);
+    lock_.lock(exclusive);
     return Status();
   }
-  if ((exclusive ? pthread_rwlock_trywrlock(&lock_) : pthread_rwlock_tryrdlock(&lock_)) == 0) return Status();
+  if (lock_.try_lock(exclusive)) return Status();
   return Status::error(StatusCode::kFailedPrecondition,
                        "the session's variables were in use by another thread when this process was forked, so they may "
                        "be incomplete here; create a session in this process");
 }
 
-void VariableStore::unlock() { pthread_rwlock_unlock(&lock_); }
+void VariableStore::unlock() { lock_.unlock(); }
 
 Status VariableStore::make_private(uint32_t variable) {
   if (is_private_[variable]) return Status();

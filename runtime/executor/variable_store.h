@@ -6,12 +6,12 @@
 #ifndef FERRULE_RUNTIME_EXECUTOR_VARIABLE_STORE_H_
 #define FERRULE_RUNTIME_EXECUTOR_VARIABLE_STORE_H_
 
-#include <pthread.h>
 #include <stdint.h>
 
 #include <atomic>
 
 #include "runtime/base/fork.h"
+#include "runtime/base/lock.h"
 #include "runtime/memory/memory_block.h"
 #include "runtime/program/program.h"
 
@@ -78,7 +78,7 @@ class VariableStore {
   std::atomic<uint32_t> references_{1};
   std::atomic<bool> complete_{true};
   uint32_t fork_count_ = 0;
-  pthread_rwlock_t lock_ = PTHREAD_RWLOCK_INITIALIZER;
+  SharedLock lock_;
   Array<const uint8_t*> values_;  // one a variable
   Array<uint8_t*> copied_;        // one a variable: the copy that make_private made, or null
   Array<uint8_t> is_private_;     // one a variable

@@ -49,6 +49,8 @@ class ByteSource {
   Status map(uint64_t offset, uint64_t byte_size, FilePages* out_pages) const;
 
  private:
+  Status read_file(uint64_t offset, void* out, uint64_t byte_size) const;
+
   int file_ = -1;
   const uint8_t* memory_ = nullptr;
   uint64_t byte_size_ = 0;

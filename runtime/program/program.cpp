@@ -1,11 +1,11 @@
 #include "runtime/program/program.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <new>
 
+#include "runtime/base/lock.h"
 #include "runtime/program/artifact_reader.h"
 #include "runtime/program/byte_source.h"
 #include "runtime/program/code_image.h"
@@ -41,9 +41,7 @@ struct Program::State {
   Array<NamedVariable> variables;                     // names and aliases, sorted
   Array<ExternalKernel> external_kernels;             // one a kernel, or none at all
   CodeImage images[serialize::kMaximumSegments];      // by target; mapped where this machine can run it
-  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // guards making an image executable
-
-  ~State() { pthread_mutex_destroy(&mutex); }
+  Mutex mutex;                                        // guards making an image executable
 };
 
 // Fills a Program's state from a source, step by step, checking on the way.
@@ -345,9 +343,9 @@ Status Program::select_target(const char* name, uint32_t* out_target) {
     const schema::Target& target = *targets.Get(i);
     if (!any && strcmp(target.name()->c_str(), name) != 0) continue;
     if (state_->images[i].is_mapped()) {
-      pthread_mutex_lock(&state_->mutex);
+      state_->mutex.lock();
       const Status status = state_->images[i].make_executable();
-      pthread_mutex_unlock(&state_->mutex);
+      state_->mutex.unlock();
       if (status.ok()) *out_target = i;
       return status;
     }

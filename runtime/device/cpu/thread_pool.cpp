@@ -1,5 +1,6 @@
 #include "runtime/device/cpu/thread_pool.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -42,6 +43,19 @@ uint32_t available_cpu_count() {
   const int count = CPU_COUNT(&set);
   return count < 1 ? 1 : static_cast<uint32_t>(count);
 }
+
+// A mailbox on a cache line of its own: the caller stores a job, the worker takes it out, runs it, and reports; or the
+// caller takes it back.
+struct alignas(64) ThreadPool::Worker {
+  std::atomic<Job*> job{nullptr};
+  std::atomic<bool> asleep{false};
+  std::atomic<bool> stop{false};
+  uint32_t index = 0;
+  ThreadPool* pool = nullptr;
+  pthread_t thread;
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
+};
 
 ThreadPool* ThreadPool::acquire(uint32_t thread_count) {
   if (thread_count < 2 || thread_count > kMaxThreads || !watch_forks().ok()) return nullptr;

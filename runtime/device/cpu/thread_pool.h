@@ -6,7 +6,6 @@
 #ifndef FERRULE_RUNTIME_DEVICE_CPU_THREAD_POOL_H_
 #define FERRULE_RUNTIME_DEVICE_CPU_THREAD_POOL_H_
 
-#include <pthread.h>
 #include <stdint.h>
 
 #include <atomic>
@@ -45,18 +44,7 @@ class ThreadPool {
     std::atomic<uint32_t> pending;
   };
 
-  // A mailbox on a cache line of its own: the caller stores a job, the worker takes it out, runs it, and reports; or the
-  // caller takes it back.
-  struct alignas(64) Worker {
-    std::atomic<Job*> job{nullptr};
-    std::atomic<bool> asleep{false};
-    std::atomic<bool> stop{false};
-    uint32_t index = 0;
-    ThreadPool* pool = nullptr;
-    pthread_t thread;
-    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
-  };
+  struct Worker;
 
   bool grow(uint32_t worker_count);
   bool has_its_workers() const;
