@@ -12,7 +12,7 @@ import pytest
 os.environ["FERRULE_PROGRAM_CACHE"] = "off"
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-for folder in ("frontend/examples", *(f"tests/{name}" for name in ("e2e", "error", "onnx", "ops", "oracle", "performance"))):
+for folder in ("frontend/examples", *(f"tests/{name}" for name in ("e2e", "error", "golden", "onnx", "ops", "oracle", "performance"))):
     sys.path.insert(0, str(ROOT / folder))
 
 

@@ -332,7 +332,8 @@ linkSharedObject(StringRef object) {
 /// Copies the sections that kernels execute and read out of the linked file
 /// and finds the functions in them.
 Expected<CodeImage> flatten(llvm::MemoryBufferRef file,
-                            llvm::ArrayRef<std::string> functions) {
+                            llvm::ArrayRef<std::string> functions,
+                            uint64_t alignment) {
   auto elf = llvm::object::ELF64LEObjectFile::create(file);
   if (!elf)
     return elf.takeError();
@@ -352,13 +353,17 @@ Expected<CodeImage> flatten(llvm::MemoryBufferRef file,
                        ", which the loader does not support");
     if (!isImagePart(*name))
       continue;
+    if (section.getAlignment().value() > alignment)
+      return makeError("the section " + *name + " of the generated code asks for " +
+                       std::to_string(section.getAlignment().value()) +
+                       " bytes of alignment; its image has " + std::to_string(alignment));
     begin = std::min(begin, section.getAddress());
     end = std::max(end, section.getAddress() + section.getSize());
   }
   CodeImage image;
   if (end == 0) // No kernel at all, e.g. a program that only copies.
     return image;
-  begin &= ~uint64_t(4095); // Keeps every alignment up to a page.
+  begin &= ~(alignment - 1);
   image.bytes.assign(end - begin, 0);
   for (const llvm::object::SectionRef &section : elf->sections()) {
     auto name = section.getName();
@@ -392,6 +397,10 @@ Expected<CodeImage> flatten(llvm::MemoryBufferRef file,
 
 } // namespace
 
+uint64_t mlir::ferrule::getImageAlignment(const CpuTarget &target) {
+  return llvm::Triple(target.triple).isX86() ? 64 : 4096;
+}
+
 Expected<CodeImage>
 mlir::ferrule::compileCodeImage(StringRef moduleBitcode,
                                 llvm::ArrayRef<std::string> functions,
@@ -421,7 +430,7 @@ mlir::ferrule::compileCodeImage(StringRef moduleBitcode,
   auto linked = linkSharedObject(StringRef(object.data(), object.size()));
   if (!linked)
     return linked.takeError();
-  auto image = flatten((*linked)->getMemBufferRef(), functions);
+  auto image = flatten((*linked)->getMemBufferRef(), functions, getImageAlignment(target));
   if (!image)
     return image.takeError();
   timer.finish("link");

@@ -40,6 +40,10 @@ const CpuTarget *findCpuTarget(llvm::StringRef name);
 /// The name of the best target that this machine runs.
 llvm::StringRef getHostTargetName();
 
+/// What the position of a part of an image must be a multiple of: the most that
+/// a section asks for; where code finds data by pages (adrp), a page.
+uint64_t getImageAlignment(const CpuTarget &target);
+
 struct CodeImage {
   /// Code and read-only data; needs no relocation and imports nothing.
   std::vector<uint8_t> bytes;

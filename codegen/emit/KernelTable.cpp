@@ -81,9 +81,8 @@ void forEach(size_t count, unsigned threads, llvm::function_ref<void(size_t)> wo
 }
 
 /// Puts the code of `next` behind that of `image`.
-void append(CodeImage &image, const CodeImage &next) {
-  constexpr uint64_t pageBytes = 4096; // What an image may count on for its alignment.
-  uint64_t begin = llvm::alignTo(image.bytes.size(), pageBytes);
+void append(CodeImage &image, const CodeImage &next, uint64_t alignment) {
+  uint64_t begin = llvm::alignTo(image.bytes.size(), alignment);
   image.bytes.resize(begin);
   image.bytes.insert(image.bytes.end(), next.bytes.begin(), next.bytes.end());
   for (uint64_t offset : next.offsets)
@@ -132,6 +131,6 @@ FailureOr<std::vector<CodeImage>> KernelTable::compile(ArrayRef<const CpuTarget 
     }
   std::vector<CodeImage> images(targets.size());
   for (auto [index, part] : llvm::enumerate(parts))
-    append(images[index / groups], part);
+    append(images[index / groups], part, getImageAlignment(*targets[index / groups]));
   return images;
 }

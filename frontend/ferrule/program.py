@@ -112,6 +112,11 @@ class Program:
         entries = json.loads(_runtime.dump_artifact(self._artifact(), memory=True))["entries"]
         return next(found for found in entries if found["name"] == entry)
 
+    def check_runtime(self, version):
+        """(whether the artifact runs on a runtime that reads format versions up to ``version``, a sentence that says what
+        such a runtime lacks)."""
+        return _runtime.check_runtime(self._artifact(), version)
+
     def sizes(self):
         """Bytes of the artifact: ``file``, ``weights``, ``code``, and ``targets`` by name."""
         info = self._program.info()

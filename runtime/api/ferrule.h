@@ -211,6 +211,10 @@ FERRULE_API FerruleStatus* ferrule_program_variable(const FerruleProgram* progra
 FERRULE_API FerruleStatus* ferrule_program_find_variable(const FerruleProgram* program, const char* name,
                                                          uint32_t* out_index);
 
+// The newest format version that this runtime reads. It reads all older ones from 1 on, and newer ones that say that it
+// understands them.
+FERRULE_API uint32_t ferrule_format_version(void);
+
 // ---- Session --------------------------------------------------------------------------------------------------------
 
 typedef struct FerruleSession FerruleSession;

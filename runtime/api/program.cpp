@@ -142,6 +142,8 @@ bool is_assigned(const schema::Program& program, uint32_t variable) {
 
 }  // namespace
 
+uint32_t ferrule_format_version(void) { return ferrule::serialize::kFormatVersion; }
+
 FerruleStatus* ferrule_program_open(const char* path, const FerruleProgramOptions* options,
                                     FerruleProgram** out_program) {
   return open_program(options, out_program, [path](const OpenOptions& open_options, Program** out) {

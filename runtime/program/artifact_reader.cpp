@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "runtime/base/arithmetic.h"
-#include "serialize/schema/schema_hash.h"
 #include "serialize/schema/sha256.h"
 
 namespace ferrule::runtime {
@@ -30,21 +29,19 @@ Status check_magic(const ByteSource& source, const ArtifactHeader& header, uint6
 }
 
 Status check_version(const ByteSource& source, const ArtifactHeader& header) {
-  if (header.format_version != serialize::kFormatVersion || header.minimum_reader_version > serialize::kFormatVersion) {
-    return Status::error(
-        StatusCode::kVersionMismatch,
-        "%s has format version %u (readers from version %u) and this runtime reads version %u: use the "
-        "runtime that belongs to its compiler, or compile it again",
-        source.name(), header.format_version, header.minimum_reader_version, serialize::kFormatVersion);
-  }
-  if (memcmp(header.schema_hash, serialize::kSchemaHash, sizeof header.schema_hash) != 0) {
+  if (header.format_version < serialize::kOldestReadableVersion) {
     return Status::error(StatusCode::kVersionMismatch,
-                         "%s has format version 0 of schema %02x%02x%02x%02x and this runtime reads version 0 of "
-                         "schema %02x%02x%02x%02x "
-                         "(version 0 is not frozen): compile it again with this version of Ferrule",
-                         source.name(), header.schema_hash[0], header.schema_hash[1], header.schema_hash[2],
-                         header.schema_hash[3], serialize::kSchemaHash[0], serialize::kSchemaHash[1],
-                         serialize::kSchemaHash[2], serialize::kSchemaHash[3]);
+                         "%s has format version %u, which was never frozen; this runtime reads versions %u to %u: compile "
+                         "it again",
+                         source.name(), header.format_version, serialize::kOldestReadableVersion,
+                         serialize::kFormatVersion);
+  }
+  if (header.minimum_reader_version > serialize::kFormatVersion) {
+    return Status::error(StatusCode::kVersionMismatch,
+                         "%s has format version %u and needs a runtime that reads version %u; this one reads versions %u "
+                         "to %u: take a newer runtime, or compile the model with the Ferrule that this runtime belongs to",
+                         source.name(), header.format_version, header.minimum_reader_version,
+                         serialize::kOldestReadableVersion, serialize::kFormatVersion);
   }
   return Status();
 }
@@ -57,9 +54,15 @@ Status check_header(const ByteSource& source, const ArtifactHeader& header) {
   }
   if (header.segment_count == 0 || header.segment_count > serialize::kMaximumSegments ||
       header.header_size != serialize::artifact_header_size(header.segment_count) ||
-      header.header_size > header.total_size) {
+      header.header_size > header.total_size || header.minimum_reader_version > header.format_version) {
     return Status::error(StatusCode::kInvalidArtifact, "%s: the header is damaged (%u segments, header of %u bytes)",
                          source.name(), header.segment_count, header.header_size);
+  }
+  for (const uint8_t byte : header.reserved) {
+    if (byte != 0) {
+      return Status::error(StatusCode::kInvalidArtifact, "%s: the header is damaged: a reserved byte is %u", source.name(),
+                           byte);
+    }
   }
   return Status();
 }
@@ -90,8 +93,11 @@ Status check_entry(const ByteSource& source, const ArtifactFrame& frame, uint32_
   if (wrong == nullptr && !name_is_well_formed(entry)) wrong = "has a malformed name";
   if (wrong == nullptr && frame.find(static_cast<SegmentKind>(entry.kind), entry.name) != segment)
     wrong = "occurs twice";
-  const uint64_t alignment = is_weights ? serialize::kWeightsAlignment : serialize::kSegmentAlignment;
-  if (wrong == nullptr && entry.alignment != alignment) wrong = "has a wrong alignment";
+  const bool is_power_of_two = entry.alignment != 0 && (entry.alignment & (entry.alignment - 1)) == 0;
+  if (wrong == nullptr && (!is_power_of_two || entry.alignment < serialize::kSegmentAlignment ||
+                           entry.alignment > serialize::kMaximumSegmentAlignment)) {
+    wrong = "has a wrong alignment";
+  }
   if (wrong == nullptr) return Status();
   return Status::error(StatusCode::kInvalidArtifact, "%s: the directory is damaged: segment %u (kind %u) %s",
                        source.name(), segment, entry.kind, wrong);

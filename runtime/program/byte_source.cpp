@@ -8,6 +8,11 @@
 #include <unistd.h>
 
 namespace ferrule::runtime {
+namespace {
+
+uint64_t page_byte_size() { return static_cast<uint64_t>(sysconf(_SC_PAGESIZE)); }
+
+}  // namespace
 
 ByteSource::~ByteSource() {
   if (file_ >= 0) close(file_);
@@ -62,13 +67,20 @@ Status ByteSource::map(uint64_t offset, uint64_t byte_size, const uint8_t** out_
     *out_bytes = memory_ + offset;
     return Status();
   }
-  void* mapping = mmap(nullptr, byte_size, PROT_READ, MAP_PRIVATE, file_, static_cast<off_t>(offset));
+  // Mappings begin on a page, whatever its size here.
+  const uint64_t in_page = offset % page_byte_size();
+  void* mapping = mmap(nullptr, in_page + byte_size, PROT_READ, MAP_PRIVATE, file_, static_cast<off_t>(offset - in_page));
   if (mapping == MAP_FAILED) {
     return Status::error(StatusCode::kIoError, "cannot map %llu bytes of %s: %s",
                          static_cast<unsigned long long>(byte_size), name_, strerror(errno));
   }
-  *out_bytes = static_cast<const uint8_t*>(mapping);
+  *out_bytes = static_cast<const uint8_t*>(mapping) + in_page;
   return Status();
+}
+
+void ByteSource::unmap(const uint8_t* bytes, uint64_t byte_size) {
+  const uint64_t in_page = reinterpret_cast<uintptr_t>(bytes) % page_byte_size();
+  munmap(const_cast<uint8_t*>(bytes) - in_page, in_page + byte_size);
 }
 
 }  // namespace ferrule::runtime

@@ -28,9 +28,9 @@ class ByteSource {
   // Copies [offset, offset + byte_size), which must fit byte_size(). kIoError when the file shrank or reading failed.
   Status read(uint64_t offset, void* out, uint64_t byte_size) const;
 
-  // For a source in memory: the bytes themselves. For a file: a private read-only mapping that the caller munmaps; the
-  // offset must be a multiple of the page size.
+  // For a source in memory: the bytes themselves. For a file: a private read-only mapping, to be ended by `unmap`.
   Status map(uint64_t offset, uint64_t byte_size, const uint8_t** out_bytes) const;
+  static void unmap(const uint8_t* bytes, uint64_t byte_size);
 
  private:
   int file_ = -1;

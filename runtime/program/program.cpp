@@ -44,7 +44,7 @@ struct Program::State {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // guards making an image executable
 
   ~State() {
-    if (weights_are_mapped) munmap(const_cast<uint8_t*>(weights), weights_byte_size);
+    if (weights_are_mapped) ByteSource::unmap(weights, weights_byte_size);
     pthread_mutex_destroy(&mutex);
   }
 };

@@ -15,7 +15,7 @@ namespace {
 using serialize::ArtifactHeader;
 using serialize::sample_program;
 
-constexpr char kGolden[] = "serialize/golden/sample_v0.fer";
+constexpr char kGolden[] = "serialize/golden/sample_v1.fer";
 
 ProgramPointer open_golden(OpenOptions options = OpenOptions()) {
   Program* program = nullptr;
@@ -40,7 +40,7 @@ TEST_CASE("a golden file opens and shows what was written") {
   CHECK(program->metadata()->producer()->str() == "ferrule golden sample");
   CHECK(program->segment_count() == 6);
   CHECK(program->segment(5).byte_size == 196);
-  CHECK(program->file_byte_size() == 65732);
+  CHECK(program->file_byte_size() == 5380);
   CHECK(std::string(program->location(2)) == "model.py:4");
   CHECK(std::string(program->location(0)) == "");
   CHECK(reinterpret_cast<uintptr_t>(program->weights()) % 64 == 0);
@@ -120,18 +120,31 @@ TEST_CASE("a target whose features are unknown or missing is not chosen") {
 }
 #endif
 
-TEST_CASE("another version is refused before anything else is looked at, naming both") {
+TEST_CASE("a version that this runtime cannot read is refused first, naming both and what to do") {
   std::vector<uint8_t> bytes = write_bytes(sample_program());
   header_of(bytes).format_version = 3;
   header_of(bytes).minimum_reader_version = 2;
   bytes.resize(200);
-  CHECK(
-      open_error(bytes) ==
-      "the artifact in memory has format version 3 (readers from version 2) and this runtime reads version 0: use the "
-      "runtime that belongs to its compiler, or compile it again");
+  CHECK(open_error(bytes) ==
+        "the artifact in memory has format version 3 and needs a runtime that reads version 2; this one reads versions 1 to "
+        "1: take a newer runtime, or compile the model with the Ferrule that this runtime belongs to");
   bytes = write_bytes(sample_program());
-  header_of(bytes).schema_hash[0] ^= 1;
-  CHECK(open_error(bytes).find("this runtime reads version 0 of schema") != std::string::npos);
+  header_of(bytes).format_version = 0;
+  CHECK(open_error(bytes) ==
+        "the artifact in memory has format version 0, which was never frozen; this runtime reads versions 1 to 1: compile it "
+        "again");
+}
+
+TEST_CASE("a newer version is read if it says that this reader understands it") {
+  std::vector<uint8_t> bytes = write_bytes(sample_program());
+  header_of(bytes).format_version = 7;
+  std::string error;
+  CHECK(open_bytes(bytes, &error) != nullptr);
+  header_of(bytes).reserved[31] = 1;
+  CHECK(open_error(bytes) == "the artifact in memory: the header is damaged: a reserved byte is 1");
+  bytes = write_bytes(sample_program());
+  header_of(bytes).minimum_reader_version = 0;
+  CHECK(open_bytes(bytes, &error) != nullptr);
 }
 
 TEST_CASE("foreign, missing and odd files are refused with a sentence") {
@@ -165,17 +178,23 @@ TEST_CASE("edited bytes are refused by the hashes; weights when they are asked f
   std::string error;
   CHECK(open_bytes(edited(bytes.size() - 1), &error) != nullptr);
   CHECK(open_bytes(bytes, &error, all) != nullptr);
-  CHECK(open_error(edited(65000)) ==
-        "the artifact in memory: byte 65000 lies between segments and is 01 instead of zero");
+  uint64_t weights_offset;
+  std::memcpy(&weights_offset, bytes.data() + sizeof(ArtifactHeader) + 5 * sizeof(uint64_t), sizeof weights_offset);
+  CHECK(open_error(edited(weights_offset - 1)) == "the artifact in memory: byte " + std::to_string(weights_offset - 1) +
+                                                      " lies between segments and is 01 instead of zero");
 }
 
 TEST_CASE("segments lie at the first place that their alignment allows") {
   std::vector<uint8_t> bytes = write_bytes(sample_program());
-  bytes.insert(bytes.begin() + 65536, 65536, 0);
-  const uint64_t moved = 131072, total_size = bytes.size();
+  uint64_t moved;
+  std::memcpy(&moved, bytes.data() + sizeof(ArtifactHeader) + 5 * sizeof(uint64_t), sizeof moved);
+  bytes.insert(bytes.begin() + static_cast<ptrdiff_t>(moved), 64, 0);
+  moved += 64;
+  const uint64_t total_size = bytes.size();
   std::memcpy(bytes.data() + sizeof(ArtifactHeader) + 5 * sizeof(uint64_t), &moved, sizeof moved);
   std::memcpy(bytes.data() + offsetof(ArtifactHeader, total_size), &total_size, sizeof total_size);
-  CHECK(open_error(bytes).find("segment 5 (196 bytes at 131072) is misplaced") != std::string::npos);
+  CHECK(open_error(bytes).find("segment 5 (196 bytes at " + std::to_string(moved) + ") is misplaced") !=
+        std::string::npos);
 }
 
 TEST_CASE("the expected root hash is demanded") {
@@ -294,11 +313,12 @@ TEST_CASE("a target or the debug part can be sliced away: zeroed offset, dropped
   std::vector<uint8_t> bytes = write_bytes(sample_program());
   uint64_t offsets[6];
   std::memcpy(offsets, bytes.data() + sizeof(ArtifactHeader), sizeof offsets);
-  for (int segment : {3, 4}) {  // x86-64-v2 and debug
-    const uint64_t end = segment == 3 ? offsets[4] : 65536;
-    std::fill(bytes.begin() + static_cast<ptrdiff_t>(offsets[segment]), bytes.begin() + static_cast<ptrdiff_t>(end), 0);
-    std::memset(bytes.data() + sizeof(ArtifactHeader) + segment * sizeof(uint64_t), 0, sizeof(uint64_t));
-  }
+  // x86-64-v2 and debug go, the weights take their place.
+  bytes.erase(bytes.begin() + static_cast<ptrdiff_t>(offsets[3]), bytes.begin() + static_cast<ptrdiff_t>(offsets[5]));
+  offsets[5] = offsets[3];
+  offsets[3] = offsets[4] = 0;
+  std::memcpy(bytes.data() + sizeof(ArtifactHeader), offsets, sizeof offsets);
+  header_of(bytes).total_size = bytes.size();
   std::string error;
   const ProgramPointer program = open_bytes(bytes, &error);
   INFO(error);

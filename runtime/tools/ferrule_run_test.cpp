@@ -187,6 +187,9 @@ TEST_CASE("info describes the artifact in text and JSON") {
                                  Contains("lower bound") && Contains("counter"));
   CHECK_THAT(accepted(info + " --memory --instructions --verify"), Contains("live 0 to 1") && Contains("check_index"));
   CHECK_THAT(accepted(info + " --json"), Contains("\"peak_bytes\": 128") && Contains("\"name\": \"table\""));
+  CHECK_THAT(accepted(info + " --check-runtime 1"), Contains("runs on a runtime of format version 1"));
+  refused(info + " --check-runtime 0", 1, {"does not run", "lacks: the first frozen format"});
+  refused(info + " --check-runtime new", 2, {"--check-runtime", "'new'"});
 }
 
 TEST_CASE("bench and profile run an entry on inputs that are made up") {

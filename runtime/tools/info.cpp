@@ -12,6 +12,9 @@ const std::vector<OptionSpec> kOptions = {
     {"--memory", nullptr, "also every buffer of every entry: place, size, live interval"},
     {"--instructions", nullptr, "also every instruction"},
     {"--verify", nullptr, "hash the weights too (everything else is always verified)"},
+    {"--check-runtime", "VERSION",
+     "only say whether the artifact runs on a runtime that reads format versions up to this one,\n"
+     "and what it lacks; exit code 1 if it does not"},
     {"--json", nullptr, "one JSON object instead of text"},
 };
 
@@ -50,6 +53,15 @@ int info_command(const std::vector<std::string>& arguments) {
   std::string error;
   if (!serialize::read_artifact(file.data(), file.byte_size(), &contents, &error))
     return fail(options.artifact() + ": " + error);
+  if (options.has("--check-runtime")) {
+    error.clear();
+    const uint64_t version = options.number("--check-runtime", 0, 0, UINT32_MAX, &error);
+    if (!error.empty()) return fail(error, kUsage);
+    bool runs = false;
+    const std::string sentence = serialize::check_runtime(contents, static_cast<uint32_t>(version), &runs);
+    std::printf("%s\n", sentence.c_str());
+    return runs ? kSuccess : kFailure;
+  }
   serialize::DumpOptions dump;
   dump.memory = options.has("--memory");
   dump.instructions = options.has("--instructions");

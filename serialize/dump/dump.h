@@ -19,6 +19,10 @@ std::string dump_text(const ArtifactContents& contents, const DumpOptions& optio
 // One JSON object with the same facts; keys and their meaning are listed in docs/format.md.
 std::string dump_json(const ArtifactContents& contents, const DumpOptions& options);
 
+// Whether the artifact runs on a runtime that reads format versions up to `version`, as a sentence; what such a runtime
+// lacks otherwise, and what to do. *out_runs says which.
+std::string check_runtime(const ArtifactContents& contents, uint32_t version, bool* out_runs);
+
 // "float32", "int4", "bool" ...; "code:bits" for what this version does not know.
 std::string dtype_name(const DataTypeDescription& dtype);
 

@@ -2,6 +2,8 @@
 
 #include "serialize/dump/dump.h"
 #include "serialize/dump/facts.h"
+#include "serialize/dump/memory.h"
+#include "serialize/writer/format_features.h"
 
 namespace ferrule::serialize {
 namespace {
@@ -181,6 +183,19 @@ void append_variables(const ProgramDescription& program, std::string* out) {
 }
 
 }  // namespace
+
+std::string check_runtime(const ArtifactContents& contents, uint32_t version, bool* out_runs) {
+  const ArtifactHeader& header = contents.header;
+  const std::string artifact = "the artifact (format version " + std::to_string(header.format_version) + ", for readers from version " +
+                               std::to_string(header.minimum_reader_version) + ")";
+  const std::string runtime = "a runtime of format version " + std::to_string(version);
+  *out_runs = version >= header.minimum_reader_version;
+  if (*out_runs) return artifact + " runs on " + runtime;
+  std::string missing = joined(missing_features(contents.program, version), ", ");
+  if (missing.empty()) missing = "version " + std::to_string(header.minimum_reader_version);
+  return artifact + " does not run on " + runtime + ", which lacks: " + missing +
+         "; take a newer runtime, or compile the model with the Ferrule that the runtime belongs to";
+}
 
 std::string dump_text(const ArtifactContents& contents, const DumpOptions& options) {
   const ProgramDescription& program = contents.program;

@@ -18,20 +18,17 @@ std::vector<uint8_t> read_file(const char* path) {
 
 }  // namespace
 
-TEST_CASE("the golden file of version 0 is what the writer writes today") {
+TEST_CASE("the golden file of version 1 is what the writer writes today") {
   std::string error;
   const std::vector<uint8_t> written = write_program(sample_program(), &error);
-  const std::vector<uint8_t> golden = read_file("serialize/golden/sample_v0.fer");
-  INFO(
-      "to change version 0 on purpose: bazel run //serialize/golden:write_golden -- "
-      "$PWD/serialize/golden/sample_v0.fer");
+  const std::vector<uint8_t> golden = read_file("serialize/golden/sample_v1.fer");
   REQUIRE(error == "");
   CHECK(written.size() == golden.size());
   CHECK((written == golden));
 }
 
 TEST_CASE("a golden file survives reading and writing unchanged") {
-  const std::vector<uint8_t> golden = read_file("serialize/golden/sample_v0.fer");
+  const std::vector<uint8_t> golden = read_file("serialize/golden/sample_v1.fer");
   ArtifactContents contents;
   std::string error;
   REQUIRE(read_artifact(golden.data(), golden.size(), &contents, &error));
@@ -39,7 +36,7 @@ TEST_CASE("a golden file survives reading and writing unchanged") {
 }
 
 TEST_CASE("reading gives back what was written") {
-  const std::vector<uint8_t> golden = read_file("serialize/golden/sample_v0.fer");
+  const std::vector<uint8_t> golden = read_file("serialize/golden/sample_v1.fer");
   ArtifactContents contents;
   std::string error;
   REQUIRE(read_artifact(golden.data(), golden.size(), &contents, &error));
@@ -59,7 +56,7 @@ TEST_CASE("reading gives back what was written") {
 }
 
 TEST_CASE("reading gives back control flow") {
-  const std::vector<uint8_t> golden = read_file("serialize/golden/sample_v0.fer");
+  const std::vector<uint8_t> golden = read_file("serialize/golden/sample_v1.fer");
   ArtifactContents contents;
   std::string error;
   REQUIRE(read_artifact(golden.data(), golden.size(), &contents, &error));

@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "serialize/schema/program_schema.h"
-#include "serialize/schema/schema_hash.h"
 #include "serialize/schema/sha256.h"
 
 namespace ferrule::serialize {
@@ -20,12 +19,10 @@ bool read_directory(const uint8_t* bytes, size_t byte_size, ArtifactContents* co
     return fail(error, "not a Ferrule artifact");
   }
   std::memcpy(&header, bytes, sizeof header);
-  if (header.format_version != kFormatVersion) {
-    return fail(error, "format version " + std::to_string(header.format_version) + "; this tool reads version " +
-                           std::to_string(kFormatVersion));
-  }
-  if (std::memcmp(header.schema_hash, kSchemaHash, sizeof header.schema_hash) != 0) {
-    return fail(error, "format version 0 of another schema than this tool's");
+  if (header.format_version < kOldestReadableVersion || header.minimum_reader_version > kFormatVersion) {
+    return fail(error, "format version " + std::to_string(header.format_version) + ", for readers from version " +
+                           std::to_string(header.minimum_reader_version) + "; this tool reads versions " +
+                           std::to_string(kOldestReadableVersion) + " to " + std::to_string(kFormatVersion));
   }
   if (header.total_size != byte_size || header.segment_count > kMaximumSegments ||
       artifact_header_size(header.segment_count) > byte_size) {

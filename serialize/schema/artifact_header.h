@@ -8,6 +8,7 @@
 #ifndef FERRULE_SERIALIZE_SCHEMA_ARTIFACT_HEADER_H_
 #define FERRULE_SERIALIZE_SCHEMA_ARTIFACT_HEADER_H_
 
+#include <stddef.h>
 #include <stdint.h>
 
 namespace ferrule::serialize {
@@ -15,12 +16,13 @@ namespace ferrule::serialize {
 // The high bit and the line ends catch transfers that strip or translate bytes.
 inline constexpr uint8_t kArtifactMagic[8] = {0x89, 'F', 'E', 'R', '\r', '\n', 0x1A, '\n'};
 
-inline constexpr uint32_t kFormatVersion = 0;
-// The oldest reader that understands what this writer writes.
-inline constexpr uint32_t kMinimumReaderVersion = 0;
+inline constexpr uint32_t kFormatVersion = 1;
+// Version 0 was never frozen: nobody reads it any more.
+inline constexpr uint32_t kOldestReadableVersion = 1;
 
-inline constexpr uint64_t kWeightsAlignment = 64 * 1024;  // mappable with 4, 16 and 64 KiB pages
+// What this writer aligns segments to. A reader takes any power of two up to the maximum.
 inline constexpr uint64_t kSegmentAlignment = 64;
+inline constexpr uint64_t kMaximumSegmentAlignment = 64 * 1024;
 inline constexpr uint32_t kMaximumSegments = 64;
 // Blocks of instructions lie in at most as many others.
 inline constexpr uint32_t kMaximumBlockDepth = 64;
@@ -34,10 +36,13 @@ struct ArtifactHeader {
   uint64_t total_size;   // bytes of the file
   uint32_t header_size;  // bytes of header, offsets and directory
   uint32_t segment_count;
-  uint8_t schema_hash[32];  // version 0 only: an artifact is read by the schema that wrote it
-  uint8_t root_hash[32];    // SHA-256 of the directory
+  uint8_t reserved[32];   // zero
+  uint8_t root_hash[32];  // SHA-256 of the directory
 };
-static_assert(sizeof(ArtifactHeader) == 96);
+static_assert(sizeof(ArtifactHeader) == 96 && offsetof(ArtifactHeader, format_version) == 8 &&
+              offsetof(ArtifactHeader, minimum_reader_version) == 12 && offsetof(ArtifactHeader, total_size) == 16 &&
+              offsetof(ArtifactHeader, header_size) == 24 && offsetof(ArtifactHeader, segment_count) == 28 &&
+              offsetof(ArtifactHeader, reserved) == 32 && offsetof(ArtifactHeader, root_hash) == 64);
 
 enum class SegmentKind : uint32_t {
   kMetadata = 1,  // the flatbuffer Program, exactly one, first
@@ -54,7 +59,9 @@ struct SegmentEntry {
   uint64_t alignment;  // of the file offset
   uint8_t sha256[32];
 };
-static_assert(sizeof(SegmentEntry) == 88);
+static_assert(sizeof(SegmentEntry) == 88 && offsetof(SegmentEntry, kind) == 0 && offsetof(SegmentEntry, reserved) == 4 &&
+              offsetof(SegmentEntry, name) == 8 && offsetof(SegmentEntry, size) == 40 &&
+              offsetof(SegmentEntry, alignment) == 48 && offsetof(SegmentEntry, sha256) == 56);
 
 // Bytes of header, offsets and directory.
 inline constexpr uint64_t artifact_header_size(uint64_t segment_count) {

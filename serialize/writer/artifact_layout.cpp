@@ -4,7 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "serialize/schema/schema_hash.h"
 #include "serialize/schema/sha256.h"
 
 namespace ferrule::serialize {
@@ -14,7 +13,8 @@ uint64_t align_up(uint64_t value, uint64_t alignment) { return (value + alignmen
 
 }  // namespace
 
-bool frame_artifact(const std::vector<Segment>& segments, const AllocateArtifact& allocate) {
+bool frame_artifact(const std::vector<Segment>& segments, const AllocateArtifact& allocate,
+                    uint32_t minimum_reader_version) {
   const uint64_t header_size = artifact_header_size(segments.size());
   std::vector<uint64_t> offsets;
   uint64_t end = header_size;
@@ -43,11 +43,10 @@ bool frame_artifact(const std::vector<Segment>& segments, const AllocateArtifact
   ArtifactHeader header = {};
   std::memcpy(header.magic, kArtifactMagic, sizeof header.magic);
   header.format_version = kFormatVersion;
-  header.minimum_reader_version = kMinimumReaderVersion;
+  header.minimum_reader_version = minimum_reader_version;
   header.total_size = end;
   header.header_size = static_cast<uint32_t>(header_size);
   header.segment_count = static_cast<uint32_t>(segments.size());
-  std::memcpy(header.schema_hash, kSchemaHash, sizeof header.schema_hash);
   sha256(directory.data(), directory.size() * sizeof(SegmentEntry), header.root_hash);
 
   uint8_t* at = artifact;

@@ -24,8 +24,9 @@ struct Segment {
 using AllocateArtifact = std::function<uint8_t*(uint64_t byte_size)>;
 
 // Segments keep their order. At most kMaximumSegments of them; the caller has checked names and alignments. False if
-// `allocate` gives no memory.
-bool frame_artifact(const std::vector<Segment>& segments, const AllocateArtifact& allocate);
+// `allocate` gives no memory. `minimum_reader_version`: the oldest format version whose readers understand the segments.
+bool frame_artifact(const std::vector<Segment>& segments, const AllocateArtifact& allocate,
+                    uint32_t minimum_reader_version = kOldestReadableVersion);
 
 // For tests: the bytes of an artifact, and a segment that keeps its own.
 std::vector<uint8_t> frame_artifact(const std::vector<Segment>& segments);

@@ -8,6 +8,7 @@
 #include "serialize/schema/program_schema.h"
 #include "serialize/schema/sha256.h"
 #include "serialize/writer/artifact_layout.h"
+#include "serialize/writer/format_features.h"
 
 namespace ferrule::serialize {
 namespace {
@@ -302,10 +303,10 @@ bool write_program(const ProgramDescription& program, const AllocateArtifact& al
     segments.push_back(make_segment(SegmentKind::kDebug, "", debug));
   }
   if (weights.size() != 0) {
-    segments.push_back({SegmentKind::kWeights, "", kWeightsAlignment, weights.size(),
+    segments.push_back({SegmentKind::kWeights, "", kSegmentAlignment, weights.size(),
                         [&weights](uint8_t* segment) { weights.write(segment); }});
   }
-  if (frame_artifact(segments, allocate)) return true;
+  if (frame_artifact(segments, allocate, minimum_reader_version(program))) return true;
   *error = "no memory for the artifact's bytes";
   return false;
 }

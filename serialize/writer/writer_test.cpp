@@ -5,6 +5,7 @@
 #include "catch2/catch.hpp"
 #include "serialize/golden/sample_program.h"
 #include "serialize/reader/reader.h"
+#include "serialize/writer/format_features.h"
 #include "serialize/schema/artifact_header.h"
 
 namespace ferrule::serialize {
@@ -33,7 +34,7 @@ TEST_CASE("segments stand at their alignments, in order, with zeros between") {
   CHECK(contents.header.header_size == 96 + 6 * (8 + 88));
   uint64_t end = contents.header.header_size;
   for (size_t i = 0; i < 6; ++i) {
-    CHECK(contents.offsets[i] % (i == 5 ? 65536 : 64) == 0);
+    CHECK(contents.offsets[i] % 64 == 0);
     CHECK(contents.offsets[i] >= end);
     for (uint64_t gap = end; gap < contents.offsets[i]; ++gap) REQUIRE(artifact[gap] == 0);
     end = contents.offsets[i] + contents.directory[i].size;
@@ -73,6 +74,17 @@ TEST_CASE("what does not fit the format is refused by name") {
   program.targets.resize(62, program.targets[0]);
   CHECK(write_program(program, &error).empty());
   CHECK(error == "an artifact holds at most 61 targets, not 62");
+}
+
+TEST_CASE("the oldest reader follows from what a program uses") {
+  const ProgramDescription program = sample_program();
+  CHECK(minimum_reader_version(program) == 1);
+  CHECK(missing_features(program, 0) == std::vector<std::string>{"the first frozen format (version 1)"});
+  CHECK(missing_features(program, 1).empty());
+  std::string error;
+  const ArtifactContents contents = read(write_program(program, &error));
+  CHECK(contents.header.format_version == 1);
+  CHECK(contents.header.minimum_reader_version == 1);
 }
 
 }  // namespace ferrule::serialize

@@ -62,13 +62,21 @@ def test_longer_than_it_says(tmp_path, good):
 def test_another_version_names_both(tmp_path, good):
     file = ArtifactFile(good)
     file.format_version = file.minimum_reader_version = 7
-    refused(tmp_path, file.reseal().bytes(), "7", "0", "version")
+    refused(tmp_path, file.reseal().bytes(), "format version 7", "reads versions 1 to 1", "newer runtime")
 
 
-def test_another_schema_of_version_zero(tmp_path, good):
+def test_a_version_that_was_never_frozen(tmp_path, good):
     file = ArtifactFile(good)
-    file.schema_hash = bytes(32)
-    refused(tmp_path, file.reseal().bytes(), "schema")
+    file.format_version = file.minimum_reader_version = 0
+    refused(tmp_path, file.reseal().bytes(), "format version 0", "compile it again")
+
+
+def test_a_newer_version_for_old_readers_is_read(tmp_path, good):
+    file = ArtifactFile(good)
+    file.format_version = 7
+    path = tmp_path / "newer.fer"
+    path.write_bytes(file.reseal().bytes())
+    assert fer.load(path).entries
 
 
 @pytest.mark.parametrize(("kind", "name"), ((METADATA, "metadata"), (CODE, "code")))

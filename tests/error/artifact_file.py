@@ -13,7 +13,7 @@ class ArtifactFile:
 
     def __init__(self, data):
         (self.magic, self.format_version, self.minimum_reader_version, self.total_size, self.header_size, count,
-         self.schema_hash, self.root_hash) = HEADER.unpack_from(data, 0)  # fmt: skip
+         self.reserved, self.root_hash) = HEADER.unpack_from(data, 0)  # fmt: skip
         self.data = bytearray(data)
         self.offsets = list(struct.unpack_from(f"<{count}Q", data, HEADER.size))
         start = HEADER.size + 8 * count
@@ -44,7 +44,7 @@ class ArtifactFile:
     def bytes(self):
         """The file with its header, offsets and directory written anew."""
         head = HEADER.pack(self.magic, self.format_version, self.minimum_reader_version, self.total_size, self.header_size,
-                           len(self.directory), self.schema_hash, self.root_hash)  # fmt: skip
+                           len(self.directory), self.reserved, self.root_hash)  # fmt: skip
         head += struct.pack(f"<{len(self.offsets)}Q", *self.offsets) + b"".join(ENTRY.pack(*e) for e in self.directory)
         self.data[: len(head)] = head
         return bytes(self.data)

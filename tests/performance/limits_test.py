@@ -7,13 +7,16 @@ import pathlib
 import time
 
 import digits
+import mobilenet_v2
 import pytest
+from ferrule.jit import trace
 
 import ferrule as fer
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RUNTIME_BYTES = 1_500_000
 CODE_AND_METADATA_BYTES = 400_000  # for two CPU levels
+MOBILENET_OVERHEAD_BYTES = 120 * 1024  # for one
 COMPILE_SECONDS = 3.0
 PEAK_OVER_LOWER_BOUND = 1.05
 
@@ -26,6 +29,22 @@ def test_artifact_size(digits_artifact):
     sizes = fer.load(digits_artifact).sizes()
     assert sizes["file"] == digits_artifact.stat().st_size
     assert sizes["file"] - sizes["weights"] <= CODE_AND_METADATA_BYTES
+
+
+@pytest.mark.parametrize("target", ("x86-64-v3", "x86-64-v4", "aarch64"))
+def test_what_an_artifact_adds_to_its_weights(target):
+    """MobileNetV2 for images of 224 x 224: plan, names, lines and code for one CPU level."""
+    net = mobilenet_v2.MobileNetV2()
+    net.eval()
+
+    @trace(symbolic=True)
+    def predict(image):
+        return net(image)
+
+    entries = {"predict": (predict, [fer.Spec((1, 3, 224, 224), name="image")])}
+    sizes = fer.compile(entries, modules={"net": net}, targets=(target,)).sizes()
+    assert sizes["weights"] > 8_000_000
+    assert sizes["file"] - sizes["weights"] <= MOBILENET_OVERHEAD_BYTES, sizes
 
 
 @pytest.mark.parametrize("entry", ("train_step", "evaluate", "predict"))

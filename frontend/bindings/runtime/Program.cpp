@@ -179,11 +179,26 @@ std::string dump(const py::bytes &artifact, bool memory, bool instructions) {
   return serialize::dump_json(contents, options);
 }
 
+py::tuple checkRuntime(const py::bytes &artifact, uint32_t version) {
+  const auto bytes = artifact.cast<std::string_view>();
+  serialize::ArtifactContents contents;
+  std::string error;
+  if (!serialize::read_artifact(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size(), &contents, &error))
+    raise("ArtifactError", error);
+  bool runs = false;
+  const std::string sentence = serialize::check_runtime(contents, version, &runs);
+  return py::make_tuple(runs, sentence);
+}
+
 } // namespace
 
 void bindProgram(py::module_ &module) {
   module.def("slice_artifact", &slice, py::arg("artifact"), py::arg("targets"), py::arg("entries"), py::arg("debug"),
              "The artifact's bytes without other targets, other entries (empty lists keep all), or the debug segment.");
+  module.def("check_runtime", &checkRuntime, py::arg("artifact"), py::arg("version"),
+             "Whether the artifact's bytes run on a runtime that reads format versions up to `version`, and a sentence that "
+             "says what it lacks.");
+  module.attr("FORMAT_VERSION") = ferrule_format_version();
   module.def("dump_artifact", &dump, py::arg("artifact"), py::arg("memory") = false, py::arg("instructions") = false,
              "What the artifact's bytes hold as JSON text; docs/format.md lists the keys.");
   py::class_<Program>(module, "Program", "An opened artifact: Program(path or bytes, verify, expected_sha256).")

@@ -19,6 +19,13 @@ def add_arguments(commands):
         "--verify", choices=("structure", "all"), default="structure", help="all: hash the weights, too"
     )
     parser.add_argument("--memory", action="store_true", help="also what lies in the arena, and when")
+    parser.add_argument(
+        "--check-runtime",
+        type=_version,
+        metavar="VERSION",
+        help="only say whether the artifact runs on a runtime that reads format versions up to this one, and what it lacks; "
+        "exit code 1 if it does not",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
 
@@ -48,9 +55,24 @@ def run(options):
     """Prints the facts; returns the exit code."""
     from ..program import load
 
-    facts = collect(load(options.file, verify=options.verify), options.memory)
+    program = load(options.file, verify=options.verify)
+    if options.check_runtime is not None:
+        return _check_runtime(program, options)
+    facts = collect(program, options.memory)
     print(json.dumps(facts, indent=2) if options.json else _text(options.file, facts))
     return 0
+
+
+def _version(text):
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is no format version: 0 or more")
+    return int(text)
+
+
+def _check_runtime(program, options):
+    runs, sentence = program.check_runtime(options.check_runtime)
+    print(json.dumps({"runs": runs, "reason": sentence}) if options.json else sentence)
+    return 0 if runs else 1
 
 
 def _text(path, facts):

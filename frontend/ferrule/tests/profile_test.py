@@ -1,11 +1,13 @@
 """Profiles of sessions: what they measure, and how they are shown."""
 
+import inspect
 import json
 
 import ferrule as fer
 import ferrule.functional as F
 import numpy as np
 import pytest
+from ferrule.cli import bench
 from ferrule.cli.main import main
 from ferrule.jit import trace
 
@@ -37,7 +39,13 @@ def test_events_of_all_runs(program):
         assert before["begin_ns"] <= before["end_ns"] <= after["begin_ns"]
     assert {event["entry"] for event in profile.events} == {"apply"}
     assert {event["threads"] for event in profile.events} == {1}
-    # The product reads the weights and x, and writes its result.
+    # The product of [8, 64] and [64, 32]: a multiplication and an addition for each pair; it reads both, as far as they are
+    # not padding, and writes [8, 32]. The softmax counts 20 operations an element.
+    assert max(event["flops"] for event in profile.events) >= 2 * 8 * 64 * 32
+    assert sum(event["flops"] for event in profile.events) == 3 * (2 * 8 * 64 * 32 + 20 * 8 * 32)
+    product = max(profile.events, key=lambda event: event["flops"])
+    assert product["read_bytes"] == 4 * (8 * 64 + 64 * 32)
+    assert product["written_bytes"] == 4 * 8 * 32
     assert max(event["bytes"] for event in profile.events) >= 4 * (64 * 32 + 8 * 64 + 8 * 32)
     rows = profile.kernels()
     assert sum(row["calls"] for row in rows) == len(profile.events)
@@ -66,10 +74,15 @@ def test_command(program, tmp_path, capsys):
     np.save(array, np.ones((5, 64), np.float32))
     common = ["profile", str(path), "--entry", "apply", "--runs", "2", "--threads", "1"]
     assert main([*common, "--size", "n=16", "--trace", str(trace_path)]) == 0
-    assert "GB/s" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "GFLOP/s" in text and "GB/s" in text and "of peak" in text and "one core: " in text
     assert json.loads(trace_path.read_text())["traceEvents"]
     assert main([*common, "--input", f"x={array}", "--json"]) == 0
-    assert sum(row["share"] for row in json.loads(capsys.readouterr().out)) == pytest.approx(1)
+    facts = json.loads(capsys.readouterr().out)
+    assert sum(row["share"] for row in facts["kernels"]) == pytest.approx(1)
+    assert facts["runs"] == 2 and facts["threads"] == 1 and facts["peak"]["gflops"] > 0
+    for row in facts["kernels"]:
+        assert row["gflops"] >= 0 and row["gb_per_second"] > 0 and 0 < row["of_peak"]
     for wrong, message in ((["--size", "m=3"], "dims are n"), (["--input", f"y={array}"], "inputs are x"), (["--size", "n"], "NAME=VALUE")):
         assert main(common + wrong) == 1
         assert message in capsys.readouterr().err
@@ -80,3 +93,73 @@ def test_a_capacity_beyond_memory_is_an_error(program):
     with pytest.raises(MemoryError, match="profile's events"):
         with session.profile(capacity=1 << 60):
             session.run("apply", np.ones((8, 64), np.float32))
+
+
+def test_bench(program, tmp_path, capsys):
+    path = tmp_path / "net.fer"
+    program.save(path)
+    common = ["bench", str(path), "--entry", "apply", "--threads", "1", "--size", "n=16"]
+    assert main([*common, "--runs", "12"]) == 0
+    assert "12 runs with 1 threads" in capsys.readouterr().out
+    assert main([*common, "--seconds", "0.05", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["runs"] >= 10
+    times = [facts[f"{name}_seconds"] for name in ("min", "p50", "p90", "p95", "p99", "max")]
+    assert times == sorted(times) and times[0] > 0
+    # By hand: of 1 to 10, half do not exceed 5, and 9 of 10 do not exceed 9.
+    summary = bench.summarize([float(value) for value in range(10, 0, -1)])
+    assert (summary["p50_seconds"], summary["p90_seconds"], summary["p99_seconds"]) == (5, 9, 10)
+    assert summary["mean_seconds"] == 5.5
+
+
+def test_a_run_that_checks_numerics_names_the_line():
+    @trace(symbolic=True)
+    def apply(x):
+        y = F.sqrt(x)  # the line
+        return F.sum(y) * 2.0
+
+    line = inspect.getsourcelines(test_a_run_that_checks_numerics_names_the_line)[1] + 3
+    program = fer.compile({"apply": (apply, [fer.Spec((4,), name="x")])}, disable_passes=("fuse",))
+    x = np.array([1, 4, -1, 9], np.float32)
+    assert np.isnan(fer.Session(program).run("apply", x)[0])
+    with pytest.raises(fer.errors.ExecutionError, match=rf"'sqrt\.\d+' at .*profile_test\.py:{line} made a value that is not "
+                       "finite: element 2 of 4 .* is nan"):
+        fer.Session(program, check_numerics=True).run("apply", x)
+    with pytest.raises(fer.errors.ExecutionError, match="'x' is inf"):
+        fer.Session(program, check_numerics=True).run("apply", np.array([1, np.inf, 1, 1], np.float32))
+
+
+def test_a_slice_and_a_look_up_count_what_they_read():
+    @trace(symbolic=True)
+    def rows(table, indices):
+        return F.gather(table, 0, F.broadcast_to(F.reshape(indices, (3, 1)), (3, 8)))
+
+    @trace(symbolic=True)
+    def part(x):
+        return F.exp(x[2:4])
+
+    program = fer.compile(
+        {
+            "rows": (rows, [fer.Spec((100, 8), name="table"), fer.Spec((3,), "int32", name="indices")]),
+            "part": (part, [fer.Spec((100, 8), name="x")]),
+        }
+    )
+    session = fer.Session(program, threads=1)
+    with session.profile() as profile:
+        session.run("part", np.zeros((100, 8), np.float32))
+    assert [event["read_bytes"] for event in profile.events] == [2 * 8 * 4]
+    with session.profile() as profile:
+        session.run("rows", np.zeros((100, 8), np.float32), np.array([5, 1, 99], np.int32))
+    assert max(event["read_bytes"] for event in profile.events) < 100 * 8 * 4
+
+
+def test_check_runtime(program, tmp_path, capsys):
+    path = tmp_path / "net.fer"
+    program.save(path)
+    assert main(["info", str(path), "--check-runtime", "1"]) == 0
+    assert "runs on a runtime of format version 1" in capsys.readouterr().out
+    assert main(["info", str(path), "--check-runtime", "0", "--json"]) == 1
+    facts = json.loads(capsys.readouterr().out)
+    assert not facts["runs"] and "lacks: the first frozen format (version 1)" in facts["reason"]
+    with pytest.raises(SystemExit):
+        main(["info", str(path), "--check-runtime", "-1"])
