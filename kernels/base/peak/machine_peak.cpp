@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 namespace ferrule::kernels {
 namespace {
@@ -44,9 +47,17 @@ void load_all(VectorUnit unit, const char* data, int64_t byte_size) {
   }
 }
 
+// Read from the processor: the compiler's __builtin_cpu_supports brings 5 KB of tables along.
 bool has(VectorUnit unit) {
-  if (unit == VectorUnit::kAvx512) return __builtin_cpu_supports("avx512f");
-  return unit == VectorUnit::kAvx2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  uint32_t eax, ebx, ecx = 0, edx;
+  if (unit != VectorUnit::kAvx2 && unit != VectorUnit::kAvx512) return false;
+  if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx)) return false;
+  if ((ecx & bit_FMA) == 0 || (ecx & bit_OSXSAVE) == 0) return false;
+  uint32_t saved, high;  // the registers that the system saves: XMM and YMM; of AVX-512 masks and both halves of ZMM
+  asm("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
+  const uint32_t wanted = unit == VectorUnit::kAvx512 ? 0xe6 : 0x6;
+  if ((saved & wanted) != wanted || !__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) return false;
+  return (ebx & (unit == VectorUnit::kAvx512 ? bit_AVX512F : bit_AVX2)) != 0;
 }
 
 #elif defined(__aarch64__)
