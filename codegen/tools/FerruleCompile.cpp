@@ -10,11 +10,14 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/IR/PassTimingInfo.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <utility>
 
 using namespace mlir;
 
@@ -29,14 +32,13 @@ int main(int argc, char **argv) {
                                              llvm::cl::desc("The most bytes for the arena; default: no limit"));
   static llvm::cl::opt<double> budgetFraction("memory-budget-fraction", llvm::cl::init(0),
                                               llvm::cl::desc("The same as a part of the arena without a budget"));
-  static llvm::cl::opt<bool> printTimes("time-passes",
-                                        llvm::cl::desc("Print the seconds of each phase, pass and step"));
   llvm::InitLLVM initialize(argc, argv);
   llvm::cl::ParseCommandLineOptions(argc, argv, "Compiles a graph in text form to a Ferrule artifact\n");
 
   // lld, linking in this process, resets all command-line options: keep what is needed afterwards.
   const std::string inputPath = input, outputPath = output;
-  const bool showTimes = printTimes;
+  // LLVM has an option of that name, which may stand only once; its own report would say nothing of our passes.
+  const bool showTimes = std::exchange(llvm::TimePassesIsEnabled, false);
 
   MLIRContext context(MLIRContext::Threading::DISABLED);
   context.loadDialect<mlir::ferrule::FerruleDialect, func::FuncDialect>();

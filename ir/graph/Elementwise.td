@@ -235,9 +235,9 @@ def Ferrule_PowOp : Ferrule_Binary<"pow", "Float", BinaryGradient<[{
   let summary = "x to the y; 0 ** 0 = 1";
 }
 def Ferrule_Atan2Op : Ferrule_Binary<"atan2", "Float", BinaryGradient<
-      "b.mul(g, b.div(y, b.add(b.mul(x, x), b.mul(y, y))))",
-      "b.neg(b.mul(g, b.div(x, b.add(b.mul(x, x), b.mul(y, y)))))", [0, 1]>, "24"> {
-  let summary = "The angle of the point (y, x), that is atan2(ordinate, abscissa): -pi to pi, with C's signs of zero";
+      "b.mul(g, b.overSquaredNorm(y, x, y))", "b.neg(b.mul(g, b.overSquaredNorm(x, x, y)))", [0, 1]>, "24"> {
+  let summary = "The angle of the point (y, x), that is atan2(ordinate, abscissa): -pi to pi, with C's signs of zero; "
+                "gradient 0 at the origin";
 }
 def Ferrule_HypotOp : Ferrule_Binary<"hypot", "Float", BinaryGradient<
       "b.where(b.equal(z, b.like(z, 0.0)), b.like(g, 0.0), b.mul(g, b.div(x, z)))",

@@ -30,6 +30,12 @@ Value GraphBuilder::coordinateOnCircle(Value x) {
   return create<SqrtOp>(mul(sub(one, x), add(one, x)));
 }
 
+Value GraphBuilder::overSquaredNorm(Value a, Value x, Value y) {
+  Value norm = create<HypotOp>(x, y);
+  Value divisor = where(equal(norm, like(norm, 0.0)), like(norm, 1.0), norm);
+  return div(div(a, divisor), divisor);
+}
+
 Value GraphBuilder::cast(Value x, Type elementType) {
   return getElementType(x) == elementType ? x : Value(create<CastOp>(x, elementType));
 }

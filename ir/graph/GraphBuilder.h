@@ -43,6 +43,8 @@ public:
 
   /// sqrt(1 - x^2), exact also near 1.
   Value coordinateOnCircle(Value x);
+  /// a / (x^2 + y^2), where neither square overflows nor vanishes; where x and y are 0 it is a, so 0 if a is one of them.
+  Value overSquaredNorm(Value a, Value x, Value y);
 
   /// A tensor of the type of `model` with every element `value` (converted to its dtype).
   Value like(Value model, double value);
