@@ -160,10 +160,10 @@ FerruleStatus* ferrule_session_output_shapes(FerruleSession* session, const char
 void ferrule_session_cancel(FerruleSession* session) { session->session->cancel(); }
 
 FerruleStatus* ferrule_session_start_profile(FerruleSession* session, uint64_t capacity) {
-  return to_c(session->session->profile().start(session->session->allocator(), capacity));
+  return to_c(session->session->start_profile(capacity));
 }
 
-void ferrule_session_stop_profile(FerruleSession* session) { session->session->profile().stop(); }
+void ferrule_session_stop_profile(FerruleSession* session) { session->session->stop_profile(); }
 
 FerruleStatus* ferrule_session_profile_info(const FerruleSession* session, FerruleProfileInfo* out_info) {
   FerruleProfileInfo info{};

@@ -64,6 +64,11 @@ void append_element(const NotFinite& found, const char* of, const schema::DataTy
 
 }  // namespace
 
+void Session::check_numerics(bool enabled) {
+  static constexpr NumericsCheck kCheck = {&Session::check_arguments, &Session::check_results};
+  numerics_ = enabled ? &kCheck : nullptr;
+}
+
 // Before anything has run: the inputs, and the variables that the entry knows.
 Status Session::check_arguments(const schema::Entry& entry) const {
   for (uint32_t i = 0; i < entry.buffers()->size(); ++i) {

@@ -21,23 +21,18 @@ struct ProfileEvent {
   int64_t flops, read_bytes, written_bytes;  // as in the artifact, for this call; -1: it does not say
 };
 
-// Off until started. Room for all events is taken at the start: a run allocates nothing, and counts what finds no room.
+// Room for all events is taken at the start: a run allocates nothing, and counts what finds no room. They stay until the
+// next start.
 class Profile {
  public:
   void set_clock(const Clock& clock) { clock_ = clock; }
 
   Status start(const Allocator& allocator, uint64_t capacity) {
-    active_ = false;
     count_ = dropped_ = 0;
     FERRULE_RETURN_IF_ERROR(events_.allocate(allocator, static_cast<size_t>(capacity), "the profile's events"));
-    active_ = true;
     origin_ = clock();
     return Status();
   }
-  // The events stay until the next start.
-  void stop() { active_ = false; }
-
-  bool active() const { return active_; }
   uint64_t count() const { return count_; }
   uint64_t dropped() const { return dropped_; }
   const ProfileEvent& event(uint64_t index) const { return events_[index]; }
@@ -58,7 +53,6 @@ class Profile {
   Clock clock_{nullptr, monotonic_ns};
   Array<ProfileEvent> events_;
   uint64_t count_ = 0, dropped_ = 0, origin_ = 0;
-  bool active_ = false;
 };
 
 }  // namespace ferrule::runtime

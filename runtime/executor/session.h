@@ -63,12 +63,13 @@ class Session {
   void clear_cancel() { cancelled_.store(false, std::memory_order_relaxed); }
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
 
-  // While it is active, runs add events to it.
-  Profile& profile() { return profile_; }
+  // From here on runs add events to the profile.
+  Status start_profile(uint64_t capacity);
+  void stop_profile() { measure_ = nullptr; }
   const Profile& profile() const { return profile_; }
 
   // While it is on, a run ends at the first element that is not finite: of an input, a variable, or what a kernel wrote.
-  void check_numerics(bool enabled) { checks_numerics_ = enabled; }
+  void check_numerics(bool enabled);
   // Null: nobody. Must live as long as it is set.
   void set_watch(const Watch* watch) { watch_ = watch; }
 
@@ -144,7 +145,13 @@ class Session {
   Parallel parallel_;
   std::atomic<bool> cancelled_{false};
   Profile profile_;
-  bool checks_numerics_ = false;
+  // Null while they are off. Through pointers, so that a product that never turns them on does not link them.
+  Status (Session::*measure_)(const schema::Entry& entry, const schema::InstructionNode& node) = nullptr;
+  struct NumericsCheck {
+    Status (Session::*arguments)(const schema::Entry& entry) const;
+    Status (Session::*results)(const schema::Entry& entry, const schema::InstructionNode& node) const;
+  };
+  const NumericsCheck* numerics_ = nullptr;
   const Watch* watch_ = nullptr;
 
   RunMemory* memory_ = nullptr;
