@@ -152,7 +152,7 @@ def test_bits_do_not_depend_on_optional_passes(disabled):
     step = make_step(net)
     entries = {"train_step": (step, image_specs())}
     wanted = run(fer.compile(entries, modules={"net": net}), image_batches(2))
-    program = fer.compile(entries, modules={"net": net}, memory_budget=0.85, disable_passes=(disabled,))
+    program = fer.compile(entries, modules={"net": net}, memory_budget=0.87, disable_passes=(disabled,))
     assert_same(run(program, image_batches(2)), wanted)
 
 

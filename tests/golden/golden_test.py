@@ -58,7 +58,7 @@ def test_the_same_outputs_under_emulation(golden, tmp_path):
     state = tmp_path / "state"
     for number, (entry, inputs, outputs) in enumerate(calls):
         given, made = tmp_path / "in.safetensors", tmp_path / f"out{number}.safetensors"
-        save_file({name: np.ascontiguousarray(array) for name, array in inputs.items()}, given)
+        save_file({name: np.asarray(array, order="C") for name, array in inputs.items()}, given)
         command = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", EMULATED, "run", path, "--entry", entry, "--inputs", given,
                    "--outputs", made, "--save", state, *(["--checkpoint", state] if number else [])]  # fmt: skip
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300)

@@ -20,7 +20,6 @@ UNSUPPORTED = {
     "the largest of a region, volumes put together": r"roialign_mode_max|col2im_5d",
     "determinants": r"test_det_",
     "equal parts of a tensor": r"test_unique_sorted_with_(negative_)?axis",
-    "unsigned 64-bit integers in order": r"top_k_uint64",
     "version 8 of Scan": r"test_scan_sum$",
 }
 # Sixteen-bit floats that are rounded at other places than in the reference: one unit in the last place is beyond the

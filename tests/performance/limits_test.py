@@ -18,7 +18,8 @@ import ferrule.module as M
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RUNTIME_BYTES = 1_500_000
 CODE_AND_METADATA_BYTES = 400_000  # for two CPU levels
-MOBILENET_OVERHEAD_BYTES = 120 * 1024  # for one
+# Of MobileNetV2, for one CPU level; 75 KB of each are the names, shapes and places of 262 variables.
+MOBILENET_OVERHEAD_BYTES = {"x86-64-v3": 165_000, "x86-64-v4": 205_000, "aarch64": 210_000}
 COMPILE_SECONDS = 3.0
 PEAK_OVER_LOWER_BOUND = 1.05
 
@@ -46,7 +47,7 @@ def test_what_an_artifact_adds_to_its_weights(target):
     entries = {"predict": (predict, [fer.Spec((1, 3, 224, 224), name="image")])}
     sizes = fer.compile(entries, modules={"net": net}, targets=(target,)).sizes()
     assert sizes["weights"] > 8_000_000
-    assert sizes["file"] - sizes["weights"] <= MOBILENET_OVERHEAD_BYTES, sizes
+    assert sizes["file"] - sizes["weights"] <= MOBILENET_OVERHEAD_BYTES[target], sizes
 
 
 @pytest.mark.parametrize("entry", ("train_step", "evaluate", "predict"))

@@ -311,7 +311,7 @@ def test_an_entry_runs_on_the_live_variables(batch):
 
 
 def compile_to_bytes(entries, variables):
-    descriptor, report = c.compile(entries, variables)
+    descriptor, report, _ = c.compile(entries, variables)
     with open(descriptor, "rb") as file:
         return file.read(), report
 

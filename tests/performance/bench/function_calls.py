@@ -5,21 +5,15 @@ import numpy as np
 import ferrule as fer
 import ferrule.functional as F
 
+from . import array_function_calls
+from .operands import array, named
+
 # Functions that look at values, run as they go, or hold regions: what they cost is no recording.
 NOT_RECORDED = {
     *("argwhere", "cond_take", "flatnonzero", "masked_select", "non_zero", "nonzero"),  # as many results as found
+    *("unique", "unique_consecutive"),
     *("cond", "scan", "while_loop"),
 }
-
-
-def array(*shape):
-    """Numbers from -1 to 1, the same for the same shape."""
-    return np.random.default_rng(shape).uniform(-1, 1, shape).astype(np.float32)
-
-
-def _named(names, call):
-    """{name: `call` of the function}"""
-    return {name: lambda name=name: call(getattr(F, name)) for name in names.split()}
 
 
 def _elementwise():
@@ -36,12 +30,12 @@ def _elementwise():
         mul multiply ne not_equal pow power remainder sub subtract true_divide xlogy"""
     integers = "bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor left_shift right_shift"
     return {
-        **_named(unary, lambda f: f(x)),
-        **_named(binary, lambda f: f(x, y)),
-        **_named(integers, lambda f: f(i, j)),
-        **_named("bitwise_not invert", lambda f: f(i)),
-        **_named("addcdiv addcmul fma", lambda f: f(x, y, z)),
-        **_named("clamp clip", lambda f: f(x, -0.5, 0.5)),
+        **named(unary, lambda f: f(x)),
+        **named(binary, lambda f: f(x, y)),
+        **named(integers, lambda f: f(i, j)),
+        **named("bitwise_not invert", lambda f: f(i)),
+        **named("addcdiv addcmul fma", lambda f: f(x, y, z)),
+        **named("clamp clip", lambda f: f(x, -0.5, 0.5)),
         "glu": lambda: F.glu(x),
         "gumbel_softmax": lambda: F.gumbel_softmax(x),
         "rrelu": lambda: F.rrelu(x, training=True),
@@ -58,8 +52,8 @@ def _reductions():
     over_rows = """all amax amin any argmax argmin count_nonzero cummax cummin cumprod cumsum log_softmax logsoftmax logsumexp
         max mean median min nanmax nanmean nanmin nanprod nansum norm normalize prod ptp softmax softmin std sum var"""
     return {
-        **_named(over_rows, lambda f: f(x, axis=1)),
-        **_named("percentile quantile", lambda f: f(x, 0.5, axis=1)),
+        **named(over_rows, lambda f: f(x, axis=1)),
+        **named("percentile quantile", lambda f: f(x, 0.5, axis=1)),
         "diff": lambda: F.diff(x),
         "trace": lambda: F.trace(x),
         "argsort": lambda: F.argsort(x),
@@ -104,13 +98,13 @@ def _windows():
     matrix, shifts = fer.tensor(np.stack([np.eye(3, dtype=np.float32)] * 2)), fer.tensor(array(2, 2, 3, 3))
     calls = {}
     for rank, (inp, kernel) in enumerate(zip((sequence, image, volume), kernels), 1):
-        calls |= _named(f"conv{rank}d conv_transpose{rank}d", lambda f, inp=inp, kernel=kernel: f(inp, kernel))
-        calls |= _named(f"max_pool{rank}d avg_pool{rank}d", lambda f, inp=inp: f(inp, 2, 2))
+        calls |= named(f"conv{rank}d conv_transpose{rank}d", lambda f, inp=inp, kernel=kernel: f(inp, kernel))
+        calls |= named(f"max_pool{rank}d avg_pool{rank}d", lambda f, inp=inp: f(inp, 2, 2))
         adaptive = f"adaptive_avg_pool{rank}d adaptive_max_pool{rank}d"
-        calls |= _named(f"lp_pool{rank}d", lambda f, inp=inp: f(inp, 2.0, 2))
+        calls |= named(f"lp_pool{rank}d", lambda f, inp=inp: f(inp, 2.0, 2))
         halves, places = getattr(F, f"max_pool{rank}d")(inp, 2, 2), fer.tensor(np.zeros((2, 4, *[3] * rank), np.int32))
-        calls |= _named(f"max_unpool{rank}d", lambda f, halves=halves, places=places: f(halves, places, 2))
-        calls |= _named(adaptive, lambda f, inp=inp, rank=rank: f(inp, 2 if rank == 1 else (2,) * rank))
+        calls |= named(f"max_unpool{rank}d", lambda f, halves=halves, places=places: f(halves, places, 2))
+        calls |= named(adaptive, lambda f, inp=inp, rank=rank: f(inp, 2 if rank == 1 else (2,) * rank))
     return calls | {
         "affine_grid": lambda: F.affine_grid(theta, (2, 4, 3, 3)),
         "channel_shuffle": lambda: F.channel_shuffle(image, 2),
@@ -150,12 +144,12 @@ def _norms_and_losses():
     pairs = """binary_cross_entropy binary_cross_entropy_with_logits hinge_loss huber_loss kl_div l1_loss mse_loss
         smooth_l1_loss square_loss cosine_similarity pairwise_distance"""
     return {
-        **_named(pairs, lambda f: f(x, y)),
-        **_named("cross_entropy nll_loss multi_margin_loss", lambda f: f(x, labels)),
-        **_named("cdist dist hinge_embedding_loss poisson_nll_loss soft_margin_loss", lambda f: f(x, y)),
+        **named(pairs, lambda f: f(x, y)),
+        **named("cross_entropy nll_loss multi_margin_loss", lambda f: f(x, labels)),
+        **named("cdist dist hinge_embedding_loss poisson_nll_loss soft_margin_loss", lambda f: f(x, y)),
         "multilabel_soft_margin_loss": lambda: F.multilabel_soft_margin_loss(x, y),
         "triplet_margin_with_distance_loss": lambda: F.triplet_margin_with_distance_loss(x, y, x),
-        **_named("alpha_dropout feature_alpha_dropout", lambda f: f(image, 0.5, True)),
+        **named("alpha_dropout feature_alpha_dropout", lambda f: f(image, 0.5, True)),
         "dropout1d": lambda: F.dropout1d(steps, 0.5),
         "dropout2d": lambda: F.dropout2d(image, 0.5),
         "dropout3d": lambda: F.dropout3d(volume, 0.5),
@@ -184,17 +178,17 @@ def _shapes():
     single = fer.tensor(array(3, 1, 4))
     joined = "cat concat concatenate hstack stack vstack"
     return {
-        **_named(joined, lambda f: f([x, y])),
-        **_named("broadcast_arrays broadcast_tensors meshgrid", lambda f: f(row, row)),
-        **_named("broadcast_to", lambda f: f(row, (3, 4))),
-        **_named("expand_dims unsqueeze", lambda f: f(x, 1)),
-        **_named("flatten ravel fliplr flipud rot90 tril triu diagonal", lambda f: f(x)),
-        **_named("moveaxis movedim swapaxes swapdims", lambda f: f(x, 0, 1)),
-        **_named("repeat repeat_interleave", lambda f: f(x, 2, 1)),
-        **_named("full_like", lambda f: f(x, 2.0)),
-        **_named("ones_like zeros_like", lambda f: f(x)),
-        **_named("ones zeros", lambda f: f((3, 4))),
-        **_named("unbind unstack", lambda f: f(x)),
+        **named(joined, lambda f: f([x, y])),
+        **named("broadcast_arrays broadcast_tensors meshgrid", lambda f: f(row, row)),
+        **named("broadcast_to", lambda f: f(row, (3, 4))),
+        **named("expand_dims unsqueeze", lambda f: f(x, 1)),
+        **named("flatten ravel fliplr flipud rot90 tril triu diagonal", lambda f: f(x)),
+        **named("moveaxis movedim swapaxes swapdims", lambda f: f(x, 0, 1)),
+        **named("repeat repeat_interleave", lambda f: f(x, 2, 1)),
+        **named("full_like", lambda f: f(x, 2.0)),
+        **named("ones_like zeros_like", lambda f: f(x)),
+        **named("ones zeros", lambda f: f((3, 4))),
+        **named("unbind unstack", lambda f: f(x)),
         "arange": lambda: F.arange(4),
         "chunk": lambda: F.chunk(x, 2, 1),
         "diag": lambda: F.diag(row),
@@ -242,7 +236,9 @@ def _positions():
 
 def function_calls():
     """{name: a call}, one for each function."""
-    groups = (_elementwise, _reductions, _products, _windows, _norms_and_losses, _shapes, _positions)
+    more = array_function_calls
+    groups = (_elementwise, _reductions, _products, _windows, _norms_and_losses, _shapes, _positions, more.statistics,
+              more.elementwise, more.products, more.parts, more.created)  # fmt: skip
     calls = {}
     for group in groups:
         for name, call in group().items():
