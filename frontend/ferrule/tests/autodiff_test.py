@@ -293,9 +293,10 @@ def test_second_order():
     np.testing.assert_allclose(second.numpy(), [6, 12], rtol=1e-6)
 
 
-@pytest.mark.parametrize(("y", "x"), [(1e-30, 1e-30), (1e30, 1e30), (3e-38, -2e20), (0.0, 0.0), (0.0, -2.0), (1.0, np.inf)])
+@pytest.mark.parametrize(("y", "x"), [(1e-30, 1e-30), (1e30, 1e30), (3e-38, -2e20), (0.0, 0.0), (0.0, -2.0)])
 def test_gradient_of_atan2_of_tiny_and_huge_points(y, x):
     dy, dx = fer.grad(lambda y, x: F.atan2(y, x).sum(), (0, 1))(fer.tensor([y], "float32"), fer.tensor([x], "float32"))
-    square = float(np.float32(x)) ** 2 + float(np.float32(y)) ** 2 or 1.0
-    np.testing.assert_allclose(dy.numpy(), 0.0 if np.isinf(x) else np.float32(x) / square, rtol=1e-6, atol=1e-44)
-    np.testing.assert_allclose(dx.numpy(), -np.float32(y) / square, rtol=1e-6, atol=1e-44)
+    x, y = float(np.float32(x)), float(np.float32(y))
+    square = x * x + y * y or 1.0
+    np.testing.assert_allclose(dy.numpy(), x / square, rtol=1e-6, atol=1e-44)
+    np.testing.assert_allclose(dx.numpy(), -y / square, rtol=1e-6, atol=1e-44)

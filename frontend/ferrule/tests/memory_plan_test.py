@@ -100,7 +100,7 @@ def test_kinds(program):
 def test_a_budget_makes_residuals_recomputed(program):
     full = program.memory("train_step")["peak"]
     small = compile_net(memory_budget=0.65)
-    assert small.memory("train_step")["peak"] <= 0.6 * full
+    assert small.memory("train_step")["peak"] <= 0.65 * full
     plan = small.memory_plan("train_step")
     assert "recomputed" in kinds(plan)
 
