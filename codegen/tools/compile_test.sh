@@ -11,7 +11,7 @@ fail() {
 }
 
 cat > "$folder/double.mlir" <<'END'
-func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+func.func @main(%x: tensor<4xf32> {ferrule.name = "x"}) -> (tensor<4xf32> {ferrule.name = "out"}) {
   %0 = ferrule.add %x, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
