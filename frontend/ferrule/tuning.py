@@ -15,7 +15,7 @@ import threading
 import time
 from collections import defaultdict
 
-from . import _compiler, program_cache
+from . import program_cache
 from .errors import FerruleError, UnsupportedError
 from .made_inputs import make_inputs
 from .program import Program, Session

@@ -11,18 +11,10 @@
 namespace ferrule::tools {
 namespace {
 
-const std::vector<OptionSpec> kOptions = {
-    {"--entry", "NAME", "the entry to run"},
-    {"--size", "DIM=N", "the size of a dim (default: the least); may be repeated"},
-    {"--inputs", "FILE", "a safetensors file that holds inputs by name; what no file gives is made up"},
-    {"--input", "NAME=FILE", "one input from a .npy or safetensors file; may be repeated"},
-    {"--checkpoint", "FILE", "use the variables of a checkpoint instead of the artifact's"},
+const std::vector<OptionSpec> kOptions = rehearsal_options({
     {"--seconds", "N", "measure runs for so long, and ten at least (default 2)"},
     {"--runs", "N", "measure so many runs instead"},
-    {"--threads", "N", "threads, the caller included (default: one a CPU)"},
-    {"--target", "NAME", "the code to use (default: the best that this machine supports)"},
-    {"--json", nullptr, "one JSON object instead of text"},
-};
+});
 
 const CommandHelp kHelp = {
     "bench ARTIFACT --entry NAME [options]",

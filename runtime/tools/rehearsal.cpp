@@ -4,6 +4,24 @@
 
 namespace ferrule::tools {
 
+std::vector<OptionSpec> rehearsal_options(const std::vector<OptionSpec>& own) {
+  std::vector<OptionSpec> options = {
+      {"--entry", "NAME", "the entry to run"},
+      {"--size", "DIM=N", "the size of a dim (default: the least); may be repeated"},
+      {"--inputs", "FILE", "a safetensors file that holds inputs by name; what no file gives is made up"},
+      {"--input", "NAME=FILE", "one input from a .npy or safetensors file; may be repeated"},
+      {"--checkpoint", "FILE", "use the variables of a checkpoint instead of the artifact's"},
+  };
+  const std::vector<OptionSpec> last = {
+      {"--threads", "N", "threads, the caller included (default: one a CPU)"},
+      {"--target", "NAME", "the code to use (default: the best that this machine supports)"},
+      {"--json", nullptr, "one JSON object instead of text"},
+  };
+  options.insert(options.end(), own.begin(), own.end());
+  options.insert(options.end(), last.begin(), last.end());
+  return options;
+}
+
 int Rehearsal::open(const Options& options) {
   if (!options.has("--entry")) return fail("--entry is missing", kUsage);
   entry = options.get("--entry");

@@ -12,6 +12,9 @@
 
 namespace ferrule::tools {
 
+// The options that Rehearsal::open reads, and --json, around a command's own.
+std::vector<OptionSpec> rehearsal_options(const std::vector<OptionSpec>& own);
+
 struct Rehearsal {
   std::string entry;
   std::optional<Program> program;
