@@ -3,7 +3,9 @@
 A suite that gave no result counts as failed: no results file, a test program that stopped before its summary, a
 target that did not build, a suite in which no test ran. The exit status is 1 when anything failed.
 
-    summarize.py --build-code N --bazel-events FILE --bazel-code N --pytest-xml FILE --pytest-code N
+    summarize.py --build-code N --bazel NAME EVENTS CODE ... --pytest-xml FILE --pytest-code N
+
+--bazel stands once for each time that Bazel ran tests.
 """
 
 import argparse
@@ -90,8 +92,7 @@ def read_pytest(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build-code", type=int, required=True)
-    parser.add_argument("--bazel-events", type=pathlib.Path, required=True)
-    parser.add_argument("--bazel-code", type=int, required=True)
+    parser.add_argument("--bazel", nargs=3, metavar=("NAME", "EVENTS", "CODE"), action="append", required=True)
     parser.add_argument("--pytest-xml", type=pathlib.Path, required=True)
     parser.add_argument("--pytest-code", type=int, required=True)
     arguments = parser.parse_args()
@@ -107,13 +108,15 @@ def main():
     if arguments.build_code:
         report("./dev build", 0, 1, note=f"  (exit code {arguments.build_code})")
 
-    results, missing = read_bazel(arguments.bazel_events) if arguments.bazel_events.exists() else ({}, [])
-    for label, (passed, failed) in sorted(results.items()):
-        report(label, passed, failed)
-    for label in missing:
-        report(label, 0, 1, note="  (no result: it did not build)")
-    if not results or (arguments.bazel_code not in BAZEL_COMPLETE and not missing):
-        report("bazel test //...", 0, 1, note=f"  (exit code {arguments.bazel_code}, {len(results)} targets with a result)")
+    for name, events, code in arguments.bazel:
+        results, missing = read_bazel(pathlib.Path(events)) if pathlib.Path(events).exists() else ({}, [])
+        suffix = "" if name == "host" else f" ({name})"
+        for label, (passed, failed) in sorted(results.items()):
+            report(label + suffix, passed, failed)
+        for label in missing:
+            report(label + suffix, 0, 1, note="  (no result: it did not build)")
+        if not results or (int(code) not in BAZEL_COMPLETE and not missing):
+            report("bazel test" + suffix, 0, 1, note=f"  (exit code {code}, {len(results)} targets with a result)")
 
     counts = read_pytest(arguments.pytest_xml) if arguments.pytest_xml.exists() else (0, 0, 0)
     # pytest's own exit codes: 0 passed, 1 some failed; anything else (interrupted, usage, nothing collected) is no result.

@@ -3,6 +3,7 @@
 #include "kernels/attention/reference.h"
 #include "kernels/testing/random_data.h"
 #include "kernels/testing/skeleton_table.h"
+#include "kernels/testing/sweep.h"
 
 namespace ferrule::kernels {
 namespace {
@@ -127,7 +128,7 @@ void check(const Case& c, uint64_t seed) {
 
 TEST_CASE("attention equals the reference on random shapes") {
   Random random(3);
-  for (uint64_t seed = 0; seed < 200; ++seed) {
+  for (int64_t seed = 0; seed < sweep(200); ++seed) {
     Case c{};
     c.kv_heads = random.between(1, 2);
     c.heads = c.kv_heads * random.between(1, 3);

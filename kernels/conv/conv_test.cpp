@@ -4,6 +4,7 @@
 #include "kernels/testing/matrix_store.h"
 #include "kernels/testing/random_data.h"
 #include "kernels/testing/skeleton_table.h"
+#include "kernels/testing/sweep.h"
 
 namespace ferrule::kernels {
 namespace {
@@ -122,7 +123,7 @@ void add_depth(ConvShape& s, Random& random) {
 TEST_CASE("convolutions equal the reference on random shapes") {
   Random random(2);
   int tried = 0;
-  for (uint64_t seed = 0; tried < 60; ++seed) {
+  for (uint64_t seed = 0; tried < sweep(60); ++seed) {
     const ConvShape s = random_shape(random);
     if (s.out_h == 0 || s.out_w == 0) continue;
     ++tried;
@@ -144,7 +145,7 @@ TEST_CASE("convolutions with several blocks of output channels equal the referen
 TEST_CASE("convolutions of volumes equal the reference on random shapes") {
   Random random(3);
   int tried = 0;
-  for (uint64_t seed = 0; tried < 40; ++seed) {
+  for (uint64_t seed = 0; tried < sweep(40); ++seed) {
     ConvShape s = random_shape(random);
     add_depth(s, random);
     if (s.out_d == 0 || s.out_h == 0 || s.out_w == 0) continue;

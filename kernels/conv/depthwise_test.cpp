@@ -7,16 +7,16 @@
 #include "kernels/testing/matrix_store.h"
 #include "kernels/testing/random_data.h"
 #include "kernels/testing/skeleton_table.h"
+#include "kernels/testing/sweep.h"
 
 using StaticInstance = void (*)(void*, FerruleStore, const float*, const float*, int64_t, int64_t);
 
-#define FERRULE_DECLARE(name)                                                                   \
-  extern "C" void name(void*, FerruleStore, const float*, const float*, int64_t, int64_t);
-#define FERRULE_DECLARE_ALL(prefix, id)                   \
-  FERRULE_DECLARE(prefix##depthwise_##id)                 \
-  FERRULE_DECLARE(prefix##depthwise_input_gradient_##id)  \
-  FERRULE_DECLARE(prefix##depthwise_weight_gradient_##id)
-#define FERRULE_STATIC_SHAPE(id, ...) FERRULE_DECLARE_ALL(v3_static_, id) FERRULE_DECLARE_ALL(v4_static_, id)
+#define FERRULE_DECLARE(prefix, name) \
+  extern "C" void prefix##static_##name(void*, FerruleStore, const float*, const float*, int64_t, int64_t);
+#define FERRULE_STATIC_SHAPE(id, ...)                                  \
+  FERRULE_EACH_TARGET(FERRULE_DECLARE, depthwise_##id)                 \
+  FERRULE_EACH_TARGET(FERRULE_DECLARE, depthwise_input_gradient_##id)  \
+  FERRULE_EACH_TARGET(FERRULE_DECLARE, depthwise_weight_gradient_##id)
 #include "kernels/conv/depthwise_shapes.inc"
 #undef FERRULE_STATIC_SHAPE
 
@@ -153,7 +153,7 @@ ConvShape random_shape(Random& random, bool volume) {
 TEST_CASE("depthwise convolutions equal the reference on random shapes") {
   Random random(5);
   int tried = 0;
-  for (uint64_t seed = 0; tried < 80; ++seed) {
+  for (uint64_t seed = 0; tried < sweep(80); ++seed) {
     const ConvShape s = random_shape(random, seed % 4 == 0);
     if (s.out_d == 0 || s.out_h == 0 || s.out_w == 0) continue;
     ++tried;
@@ -170,15 +170,15 @@ TEST_CASE("depthwise convolutions move their sums on at every 4,096th k, absent 
 
 struct StaticCase {
   ConvShape shape;
-  StaticInstance forward[2], input_gradient[2], weight_gradient[2];  // v3, v4
+  StaticInstance forward[2], input_gradient[2], weight_gradient[2];  // one a target
 };
 
 const StaticCase kCases[] = {
-#define FERRULE_STATIC_SHAPE(id, ...)                                                  \
-  {{__VA_ARGS__},                                                                      \
-   {v3_static_depthwise_##id, v4_static_depthwise_##id},                               \
-   {v3_static_depthwise_input_gradient_##id, v4_static_depthwise_input_gradient_##id}, \
-   {v3_static_depthwise_weight_gradient_##id, v4_static_depthwise_weight_gradient_##id}},
+#define FERRULE_STATIC_SHAPE(id, ...)                                                   \
+  {{__VA_ARGS__},                                                                       \
+   {FERRULE_EACH_TARGET(FERRULE_NAME_OF_TARGET, static_depthwise_##id)},                \
+   {FERRULE_EACH_TARGET(FERRULE_NAME_OF_TARGET, static_depthwise_input_gradient_##id)}, \
+   {FERRULE_EACH_TARGET(FERRULE_NAME_OF_TARGET, static_depthwise_weight_gradient_##id)}},
 #include "kernels/conv/depthwise_shapes.inc"
 #undef FERRULE_STATIC_SHAPE
 };

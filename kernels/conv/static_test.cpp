@@ -7,11 +7,12 @@
 
 using Instance = void (*)(void*, FerruleStore, const float*, const float*, int64_t, int64_t);
 
-#define FERRULE_DECLARE(prefix, id)                                                                                  \
-  extern "C" void prefix##conv_##id(void*, FerruleStore, const float*, const float*, int64_t, int64_t);              \
-  extern "C" void prefix##conv_input_gradient_##id(void*, FerruleStore, const float*, const float*, int64_t, int64_t); \
-  extern "C" void prefix##conv_weight_gradient_##id(void*, FerruleStore, const float*, const float*, int64_t, int64_t);
-#define FERRULE_STATIC_SHAPE(id, ...) FERRULE_DECLARE(v3_static_, id) FERRULE_DECLARE(v4_static_, id)
+#define FERRULE_DECLARE(prefix, name) \
+  extern "C" void prefix##static_##name(void*, FerruleStore, const float*, const float*, int64_t, int64_t);
+#define FERRULE_STATIC_SHAPE(id, ...)                             \
+  FERRULE_EACH_TARGET(FERRULE_DECLARE, conv_##id)                 \
+  FERRULE_EACH_TARGET(FERRULE_DECLARE, conv_input_gradient_##id)  \
+  FERRULE_EACH_TARGET(FERRULE_DECLARE, conv_weight_gradient_##id)
 #include "kernels/conv/static_shapes.inc"
 #undef FERRULE_STATIC_SHAPE
 
@@ -20,15 +21,15 @@ namespace {
 
 struct StaticCase {
   ConvShape shape;
-  Instance forward[2], input_gradient[2], weight_gradient[2];  // v3, v4
+  Instance forward[2], input_gradient[2], weight_gradient[2];  // one a target
 };
 
 const StaticCase kCases[] = {
-#define FERRULE_STATIC_SHAPE(id, ...)                                        \
-  {{__VA_ARGS__},                                                            \
-   {v3_static_conv_##id, v4_static_conv_##id},                               \
-   {v3_static_conv_input_gradient_##id, v4_static_conv_input_gradient_##id}, \
-   {v3_static_conv_weight_gradient_##id, v4_static_conv_weight_gradient_##id}},
+#define FERRULE_STATIC_SHAPE(id, ...)                                                      \
+  {{__VA_ARGS__},                                                                          \
+   {FERRULE_EACH_TARGET(FERRULE_NAME_OF_TARGET, static_conv_##id)},                        \
+   {FERRULE_EACH_TARGET(FERRULE_NAME_OF_TARGET, static_conv_input_gradient_##id)},         \
+   {FERRULE_EACH_TARGET(FERRULE_NAME_OF_TARGET, static_conv_weight_gradient_##id)}},
 #include "kernels/conv/static_shapes.inc"
 #undef FERRULE_STATIC_SHAPE
 };

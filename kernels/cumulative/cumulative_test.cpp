@@ -3,6 +3,7 @@
 #include "kernels/cumulative/reference.h"
 #include "kernels/testing/random_data.h"
 #include "kernels/testing/skeleton_table.h"
+#include "kernels/testing/sweep.h"
 
 namespace ferrule::kernels {
 namespace {
@@ -96,7 +97,7 @@ void check_recurrence(Kernel kernel, const RunShape& s, uint64_t seed) {
 
 TEST_CASE("runs equal the reference on random shapes") {
   Random random(5);
-  for (uint64_t seed = 0; seed < 60; ++seed) {
+  for (int64_t seed = 0; seed < sweep(60); ++seed) {
     const RunShape s{random.between(1, 5), random.between(0, 30), seed % 3 == 0 ? 1 : random.between(1, 40)};
     check<float>(s, seed);
     check<double>(s, seed);

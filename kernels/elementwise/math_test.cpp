@@ -8,6 +8,7 @@
 #include "kernels/elementwise/reference.h"
 #include "kernels/testing/random_data.h"
 #include "kernels/testing/skeleton_table.h"
+#include "kernels/testing/sweep.h"
 
 namespace ferrule::kernels {
 namespace {
@@ -21,6 +22,13 @@ double ulp_error(T actual, long double exact) {
   const long double unit =
       static_cast<long double>(std::nextafter(rounded, std::numeric_limits<T>::infinity())) - rounded;
   return static_cast<double>(std::fabs(static_cast<long double>(actual) - exact) / unit);
+}
+
+// Exact values take most of the time: how far apart the arguments of one buffer are whose results are compared with them.
+// All results are compared with the reference.
+template <typename T>
+int64_t exact_step(const Buffer<T>& x) {
+  return x.size() / sweep(x.size());
 }
 
 template <typename T>
@@ -74,7 +82,7 @@ template <typename T>
 void check_unary(const Unary& op, double limit, const Buffer<T>& x, double* worst) {
   Buffer<T> expected(x.size()), actual(x.size());
   REQUIRE(reference_unary(op.name, kType<T>, x.data(), expected.data(), x.size()));
-  for (int64_t i = 0; i < x.size(); ++i) {
+  for (int64_t i = 0; i < x.size(); i += exact_step(x)) {
     const double error = ulp_error<T>(expected[i], op.exact(x[i]));
     if (error > *worst) *worst = error;
     if (error > limit) {
@@ -94,7 +102,7 @@ TEST_CASE("unary functions are accurate and the same bits everywhere") {
   Random random(3);
   for (const Unary& op : kUnary) {
     double worst_f32 = 0, worst_f64 = 0;
-    for (int round = 0; round < 8; ++round) {
+    for (int64_t round = 0; round < sweep(8); ++round) {
       Buffer<float> x32(1 << 14);
       Buffer<double> x64(1 << 14);
       sample(random, x32);
@@ -126,7 +134,7 @@ template <typename T>
 void check_pow(Random& random, double limit) {
   Buffer<T> x(1 << 13), y(1 << 13), expected(1 << 13), actual(1 << 13);
   double worst = 0;
-  for (int round = 0; round < 8; ++round) {
+  for (int64_t round = 0; round < sweep(8); ++round) {
     sample(random, x);
     sample(random, y);
     for (int64_t i = 0; i < x.size(); ++i) {
@@ -136,7 +144,7 @@ void check_pow(Random& random, double limit) {
       else if (i % 3 == 1) y[i] = T(random.between(-700, 700)) / T(std::log(std::fabs(static_cast<double>(x[i])) + 1e-3));
     }
     REQUIRE(reference_binary("pow", kType<T>, x.data(), y.data(), expected.data(), x.size()));
-    for (int64_t i = 0; i < x.size(); ++i) {
+    for (int64_t i = 0; i < x.size(); i += exact_step(x)) {
       const long double exact = std::pow(static_cast<long double>(x[i]), static_cast<long double>(y[i]));
       const double error = ulp_error<T>(expected[i], exact);
       worst = std::max(worst, error);
@@ -166,7 +174,7 @@ void check_binary(const char* op, long double (*exact)(long double, long double)
                   void (*SkeletonTable::*vector)(const void*, const void*, void*), double limit, Random& random) {
   Buffer<T> x(1 << 13), y(1 << 13), expected(1 << 13), actual(1 << 13);
   double worst = 0;
-  for (int round = 0; round < 8; ++round) {
+  for (int64_t round = 0; round < sweep(8); ++round) {
     sample(random, x);
     sample(random, y);
     for (int64_t i = 0; i < x.size(); ++i) {
@@ -174,7 +182,7 @@ void check_binary(const char* op, long double (*exact)(long double, long double)
       else if (i % 3 == 0) y[i] = x[i] * static_cast<T>(random.between(-64, 64)) / T(16);
     }
     REQUIRE(reference_binary(op, kType<T>, x.data(), y.data(), expected.data(), x.size()));
-    for (int64_t i = 0; i < x.size(); ++i) {
+    for (int64_t i = 0; i < x.size(); i += exact_step(x)) {
       const double error = ulp_error<T>(expected[i], exact(x[i], y[i]));
       worst = std::max(worst, error);
       if (error > limit) {
@@ -293,11 +301,14 @@ TEST_CASE("divisions are the same bits everywhere") {
                          &SkeletonTable::ferrule_fmod_u64, random);
 }
 
-// Every 16-bit float, its neighbourhood in f32 and f64, and ties.
+constexpr int64_t kPatterns = 65536;
+
+// 16-bit floats (all of them, or evenly chosen ones), the neighbourhood of each in f32 and f64, and ties: 8 a pattern.
 template <typename T>
 void sample_around_16_bit_floats(DataType type, Buffer<T>& x) {
-  for (int64_t i = 0; i < 65536; ++i) {
-    const uint16_t pattern[2] = {static_cast<uint16_t>(i), static_cast<uint16_t>(i + 1)};
+  const int64_t step = 8 * kPatterns / x.size();
+  for (int64_t i = 0; i < x.size() / 8; ++i) {
+    const uint16_t pattern[2] = {static_cast<uint16_t>(i * step), static_cast<uint16_t>(i * step + 1)};
     float value[2];
     REQUIRE(reference_cast(type, DataType::kF32, pattern, value, 2));
     const T middle = (static_cast<T>(value[0]) + static_cast<T>(value[1])) / 2;
@@ -312,7 +323,7 @@ void sample_around_16_bit_floats(DataType type, Buffer<T>& x) {
 // The nearest value among the two neighbours that a 16-bit pattern and the next one are, by comparing distances.
 template <typename T>
 void check_nearest(DataType type, DataType from) {
-  Buffer<T> x(8 * 65536);
+  Buffer<T> x(8 * sweep(kPatterns));
   Buffer<uint16_t> rounded(x.size());
   sample_around_16_bit_floats(type, x);
   REQUIRE(reference_cast(from, type, x.data(), rounded.data(), x.size()));
@@ -357,8 +368,8 @@ TEST_CASE("casts to 16-bit floats take the nearest, even at ties, from f32 and f
 }
 
 TEST_CASE("the vector halves of 16-bit casts are the scalar ones") {
-  Buffer<double> x(8 * 65536);
-  Buffer<float> y(8 * 65536);
+  Buffer<double> x(8 * sweep(kPatterns));
+  Buffer<float> y(8 * sweep(kPatterns));
   Buffer<uint16_t> expected(x.size()), actual(x.size());
   sample_around_16_bit_floats(DataType::kBF16, x);
   sample_around_16_bit_floats(DataType::kBF16, y);

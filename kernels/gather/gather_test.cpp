@@ -3,6 +3,7 @@
 #include "kernels/gather/reference.h"
 #include "kernels/testing/random_data.h"
 #include "kernels/testing/skeleton_table.h"
+#include "kernels/testing/sweep.h"
 
 namespace ferrule::kernels {
 namespace {
@@ -163,7 +164,7 @@ SliceAxis random_slice(Random& random) {
 
 TEST_CASE("indexed reads and writes equal the reference on random shapes") {
   Random random(7);
-  for (uint64_t seed = 0; seed < 60; ++seed) {
+  for (int64_t seed = 0; seed < sweep(60); ++seed) {
     VectorShape s{random.between(1, 3), random.between(0, 20), random.between(1, 70), {}};
     for (int64_t k = random.between(1, 3); k > 0; --k) s.sizes.push_back(random.between(1, 6));
     const GatherShape g{random.between(1, 4), random.between(1, 9), random.between(0, 9), random.between(1, 40)};
@@ -231,7 +232,7 @@ TEST_CASE("panel_take: rows and columns of a matrix in panels") {
 
 TEST_CASE("replaced slices equal the reference on random shapes") {
   Random random(8);
-  for (uint64_t seed = 0; seed < 80; ++seed) {
+  for (int64_t seed = 0; seed < sweep(80); ++seed) {
     std::vector<SliceAxis> axes;
     for (int64_t k = random.between(1, 4); k > 0; --k) axes.push_back(random_slice(random));
     const int64_t inner = random.between(1, 40);

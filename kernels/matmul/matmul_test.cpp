@@ -5,6 +5,7 @@
 #include "kernels/testing/matrix_store.h"
 #include "kernels/testing/random_data.h"
 #include "kernels/testing/skeleton_table.h"
+#include "kernels/testing/sweep.h"
 
 namespace ferrule::kernels {
 namespace {
@@ -51,7 +52,7 @@ void check(const Case& c, uint64_t seed) {
 
 TEST_CASE("matmul equals the reference on random shapes") {
   Random random(1);
-  for (uint64_t seed = 0; seed < 150; ++seed) {
+  for (int64_t seed = 0; seed < sweep(150); ++seed) {
     Case c{};
     c.M = random.between(1, 40);
     c.N = random.between(1, 120);
@@ -68,7 +69,7 @@ TEST_CASE("matmul equals the reference on random shapes") {
 
 TEST_CASE("matmul of one or two rows equals the reference in strips of four panels") {
   Random random(2);
-  for (uint64_t seed = 0; seed < 40; ++seed) {
+  for (int64_t seed = 0; seed < sweep(40); ++seed) {
     Case c{};
     c.M = random.between(1, 2);
     c.N = random.between(1, 200);

@@ -4,6 +4,7 @@
 #include "kernels/testing/matrix_store.h"
 #include "kernels/testing/random_data.h"
 #include "kernels/testing/skeleton_table.h"
+#include "kernels/testing/sweep.h"
 
 namespace ferrule::kernels {
 namespace {
@@ -123,7 +124,7 @@ ConvShape random_shape(Random& random, bool volume) {
 
 TEST_CASE("pools equal the reference on random shapes") {
   Random random(11);
-  for (uint64_t seed = 0; seed < 120; ++seed) {
+  for (int64_t seed = 0; seed < sweep(120); ++seed) {
     const ConvShape s = random_shape(random, seed % 3 == 2);
     for (const SkeletonTable* t : runnable_skeletons()) {
       check<float>(*t, s, seed, seed % 4 == 0);

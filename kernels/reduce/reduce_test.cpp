@@ -4,6 +4,7 @@
 #include "kernels/testing/matrix_store.h"
 #include "kernels/testing/random_data.h"
 #include "kernels/testing/skeleton_table.h"
+#include "kernels/testing/sweep.h"
 
 namespace ferrule::kernels {
 namespace {
@@ -75,7 +76,7 @@ Shape random_shape(Random& random) {
 
 TEST_CASE("reductions equal the reference on random shapes") {
   Random random(6);
-  for (uint64_t seed = 0; seed < 60; ++seed) {
+  for (int64_t seed = 0; seed < sweep(60); ++seed) {
     const Shape s = random_shape(random);
     const bool special = random.between(0, 2) == 0;
     check<float>(s, seed, special);
@@ -138,7 +139,7 @@ void check_moments(const SkeletonTable& table, Rows rows, Columns columns, const
 
 TEST_CASE("moments equal the reference") {
   Random random(9);
-  for (uint64_t seed = 0; seed < 40; ++seed) {
+  for (int64_t seed = 0; seed < sweep(40); ++seed) {
     Shape s = random_shape(random);
     if (seed % 8 == 0) s.n = 5000;
     Buffer<float> x(s.outer * s.n * s.inner);

@@ -5,6 +5,7 @@
 #include "kernels/sort/reference.h"
 #include "kernels/testing/random_data.h"
 #include "kernels/testing/skeleton_table.h"
+#include "kernels/testing/sweep.h"
 
 namespace ferrule::kernels {
 namespace {
@@ -64,7 +65,7 @@ void check_search(Search<T> search, int64_t outer, int64_t n, int64_t m, uint64_
 
 TEST_CASE("sorting and searching equal the reference") {
   Random random(3);
-  for (uint64_t seed = 0; seed < 40; ++seed) {
+  for (int64_t seed = 0; seed < sweep(40); ++seed) {
     const int64_t outer = random.between(1, 3), inner = random.between(1, 4);
     // Below and above the size where the algorithm changes.
     const int64_t n = seed % 2 == 0 ? random.between(0, 45) : random.between(41, 600);

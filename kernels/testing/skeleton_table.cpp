@@ -1,13 +1,27 @@
 #include "kernels/testing/skeleton_table.h"
 
 // One declaration and one table entry per skeleton and target.
-#define FERRULE_SKELETON(result, name, arguments) \
-  extern "C" result v3_##name arguments;          \
-  extern "C" result v4_##name arguments;
+#define FERRULE_DECLARE(prefix, result, name, arguments) extern "C" result prefix##name arguments;
+#define FERRULE_SKELETON(result, name, arguments) FERRULE_EACH_TARGET(FERRULE_DECLARE, result, name, arguments)
 #include "kernels/skeletons.inc"
 #undef FERRULE_SKELETON
 
 namespace ferrule::kernels {
+
+#if defined(__aarch64__)
+
+std::vector<const SkeletonTable*> runnable_skeletons() {
+  static const SkeletonTable table = {
+      "aarch64",
+#define FERRULE_SKELETON(result, name, arguments) neon_##name,
+#include "kernels/skeletons.inc"
+#undef FERRULE_SKELETON
+  };
+  return {&table};
+}
+
+#else
+
 namespace {
 
 const SkeletonTable kV3 = {
@@ -36,5 +50,7 @@ std::vector<const SkeletonTable*> runnable_skeletons() {
   }
   return tables;
 }
+
+#endif
 
 }  // namespace ferrule::kernels

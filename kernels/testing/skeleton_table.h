@@ -15,7 +15,16 @@ struct SkeletonTable {
 #undef FERRULE_SKELETON
 };
 
-// x86-64-v3 and, where the CPU has AVX-512, x86-64-v4. Empty on other machines.
+// each(prefix, ...) for the prefix of each table's functions, in the tables' order.
+#if defined(__aarch64__)
+#define FERRULE_EACH_TARGET(each, ...) each(neon_, __VA_ARGS__)
+#else
+#define FERRULE_EACH_TARGET(each, ...) each(v3_, __VA_ARGS__) each(v4_, __VA_ARGS__)
+#endif
+// One name of a list of the same function for every target.
+#define FERRULE_NAME_OF_TARGET(prefix, name) prefix##name,
+
+// x86-64-v3 and, where the CPU has AVX-512, x86-64-v4; on 64-bit ARM aarch64. Empty on other machines.
 std::vector<const SkeletonTable*> runnable_skeletons();
 
 }  // namespace ferrule::kernels

@@ -5,13 +5,14 @@
 #include <atomic>
 #include <cfloat>
 #include <cmath>
-#include <fstream>
 #include <functional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "runtime/api/session_test_support.h"
+#include "runtime/testing/floating_point_state.h"
+#include "runtime/testing/process_threads.h"
 
 // Counts every allocation of the process, so that a test can show that a run makes none.
 extern "C" void* __libc_malloc(size_t);
@@ -35,13 +36,6 @@ std::vector<float> variable_w(const Session& session) {
   std::vector<float> values(4);
   REQUIRE(session.get_variable("w", values.data(), 16).ok());
   return values;
-}
-
-int process_thread_count() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.rfind("Threads:", 0) == 0) return std::stoi(line.substr(8));
-  return -1;
 }
 
 TEST_CASE("a run that checks numerics ends at the first value that is not finite") {
@@ -258,19 +252,20 @@ TEST_CASE("a run that fails after its first assignment leaves the state incomple
 TEST_CASE("threads: exactly one when one is asked for, and a static split otherwise") {
   const Program program = open_test_program();
   Tensor thread;
+  const int without = process_thread_count();  // 1, where no emulator has threads of its own
   {
     Session session = create_session(program, 1);
     check_ok(session.run("threads", {rows(8)}, {&thread}));
-    CHECK(process_thread_count() == 1);
+    CHECK(has_threads(without));
   }
   {
     Session session = create_session(program, 3), second = create_session(program, 2);
-    CHECK(process_thread_count() == 3);
+    CHECK(has_threads(without + 2));
     check_ok(session.run("threads", {rows(8)}, {&thread}));
     const std::vector<int32_t> got(thread.data<int32_t>(), thread.data<int32_t>() + 8);
     CHECK(got == std::vector<int32_t>{0, 0, 0, 1, 1, 1, 2, 2});
   }
-  CHECK(process_thread_count() == 1);
+  CHECK(has_threads(without));
   Session::Options options;
   options.thread_count = 1000;
   CHECK_THAT(Session::create(program, options).status().message(), contains("1000") && contains("256"));
@@ -326,13 +321,13 @@ TEST_CASE("denormals are kept on every thread, whatever state the caller has") {
   Session session = create_session(program, 2);
   Tensor x(DataTypeOf<float>::value, {8, 4}), half;
   for (int i = 0; i < 32; ++i) x.data<float>()[i] = FLT_MIN / 4;
-  const unsigned before = __builtin_ia32_stmxcsr();
-  __builtin_ia32_ldmxcsr(before | 0x8040);  // FTZ and DAZ
+  const uint64_t before = floating_point_state();
+  set_floating_point_state(before | kFlushDenormals);
   const Status status = session.run("halve", {x}, {&half});
-  const unsigned after = __builtin_ia32_stmxcsr();
-  __builtin_ia32_ldmxcsr(before);
+  const uint64_t after = floating_point_state();
+  set_floating_point_state(before);
   check_ok(status);
-  CHECK((after & 0x8040) == 0x8040);
+  CHECK(after == (before | kFlushDenormals));
   for (int i = 0; i < 8; ++i) CHECK(half.data<float>()[i] == FLT_MIN / 8);
 }
 
@@ -465,7 +460,7 @@ TEST_CASE("what a program holds") {
   CHECK(info.variable_count == 3);
   CHECK(info.arena_bytes == 128);
   CHECK(info.scratch_bytes == 16);
-  CHECK(std::string(program.target(0).name) == "x86-64-v3");
+  CHECK(std::string(program.target(0).name) == kTestTarget);
   CHECK(program.target(0).supported == 1);
   const uint32_t train = *program.find_entry("train");
   CHECK(program.entry(train).assigned_count == 1);
@@ -486,7 +481,7 @@ TEST_CASE("what a program holds") {
   CHECK(std::string(table.aliases[0]) == "weights");
   Session::Options options;
   options.target = "x86-64-v9";
-  CHECK_THAT(Session::create(program, options).status().message(), contains("x86-64-v9") && contains("x86-64-v3"));
+  CHECK_THAT(Session::create(program, options).status().message(), contains("x86-64-v9") && contains(kTestTarget));
 }
 
 }  // namespace

@@ -196,7 +196,7 @@ void describe_kernels(ProgramDescription& program, const char* kernels) {
     program.kernels.push_back(kernel);
   }
   TargetDescription target;
-  target.name = "x86-64-v3";
+  target.name = kTestTarget;
   target.code = image;
   program.targets.push_back(target);
 }

@@ -29,6 +29,13 @@
 
 namespace ferrule::runtime::testing {
 
+// The target that the program has code for, one that the machine of the test runs.
+#if defined(__aarch64__)
+inline constexpr char kTestTarget[] = "aarch64";
+#else
+inline constexpr char kTestTarget[] = "x86-64-v3";
+#endif
+
 enum class TestKernel : uint32_t {
   kAffine,
   kAccumulate,
