@@ -91,9 +91,12 @@ def histogram(inp, bins=10, range=None, density=False, weights=None):  # noqa: A
         range: (lower, upper): where the intervals begin and end; the smallest and the largest element unless given.
         density: the share of each interval by its width, instead of the count.
         weights: what each element counts, in its shape; the counts are int32 without them.
+
+    Integers of 32 and 64 bits are compared as float64, smaller ones as float32, which are the types of the edges, too.
     """
     flat = flatten(as_tensor(inp))
-    floats = flat if dtypes.is_float(flat.dtype) else flat.astype("float32")
+    narrow = flat.dtype in ("bool", "int8", "uint8", "int16", "uint16")
+    floats = flat if dtypes.is_float(flat.dtype) else flat.astype("float32" if narrow else "float64")
     if isinstance(bins, int):
         edges = _edges(floats, bins, range)
     else:

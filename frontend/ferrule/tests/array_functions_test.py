@@ -84,6 +84,14 @@ def test_runs_of_equal_elements():
     assert back.numpy().tolist() == [0, 0, 1, 1, 2, 3, 3, 4]
 
 
+def test_a_histogram_of_large_integers_counts_each():
+    x = 2**24 + np.arange(8, dtype=np.int32)
+    counts, edges = F.histogram(fer.Tensor(x), 8)
+    wanted, places = np.histogram(x, 8)
+    np.testing.assert_array_equal(counts.numpy(), wanted)
+    np.testing.assert_array_equal(edges.numpy(), places)
+
+
 ROWS = np.random.default_rng(3).integers(0, 2, (2, 9, 3))
 
 
