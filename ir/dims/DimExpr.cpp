@@ -191,26 +191,51 @@ public:
     return atom({false, "", DimOperation::Modulo, {remainder, b}});
   }
 
-  /// `sign` is +1 for the maximum and -1 for the minimum.
-  static DimExpr extremum(DimOperation operation, int sign, const DimExpr &a, const DimExpr &b) {
-    std::vector<DimExpr> operands;
-    auto insert = [&](const DimExpr &e) {
-      for (DimExpr &present : operands) {
-        // A constant difference decides: the larger one stays.
-        if (std::optional<int64_t> difference = (e - present).getConstant()) {
-          if ((*difference > 0) == (sign > 0))
-            present = e;
-          return;
-        }
-      }
-      operands.push_back(e);
+  /// Whether `e` is 0 or more for all values of its dims, as far as its signs tell: no dim is negative.
+  static bool isNonNegative(const DimExpr &e) {
+    auto isOfDims = [](const DimTerm &term) {
+      return std::all_of(term.factors.begin(), term.factors.end(), [](const auto &factor) { return factor->isDim; });
     };
-    for (const DimExpr *side : {&a, &b}) {
-      const DimAtom *nested = onlyAtom(*side);
-      if (nested && !nested->isDim && nested->operation == operation)
-        std::for_each(nested->operands.begin(), nested->operands.end(), insert);
-      else
-        insert(*side);
+    return e.isValid() && e.constantPart >= 0 &&
+           std::all_of(terms(e).begin(), terms(e).end(),
+                       [&](const DimTerm &term) { return term.coefficient > 0 && isOfDims(term); });
+  }
+
+  /// Appends what `e` is the extremum of, with the sums distributed: max(a, b) - min(c, d) is the maximum of a - c,
+  /// a - d, b - c and b - d. False if these are too many, or one leaves int64.
+  static bool distribute(DimOperation operation, const DimExpr &e, std::vector<DimExpr> &operands) {
+    constexpr size_t mostOperands = 16;
+    DimOperation opposite = operation == DimOperation::Maximum ? DimOperation::Minimum : DimOperation::Maximum;
+    for (const DimTerm &term : terms(e)) {
+      const DimAtom &nested = *term.factors.front();
+      bool adds = term.coefficient == 1, isNested = term.factors.size() == 1 && !nested.isDim;
+      if (!isNested || (!adds && term.coefficient != -1) || nested.operation != (adds ? operation : opposite))
+        continue;
+      DimExpr rest = e - make({term}, 0);
+      return std::all_of(nested.operands.begin(), nested.operands.end(), [&](const DimExpr &operand) {
+        return distribute(operation, adds ? rest + operand : rest - operand, operands);
+      });
+    }
+    operands.push_back(e);
+    return e.isValid() && operands.size() <= mostOperands;
+  }
+
+  /// Of canonical expressions; operands that another one always reaches are left out.
+  static DimExpr extremum(DimOperation operation, const DimExpr &a, const DimExpr &b) {
+    std::vector<DimExpr> found;
+    if (!distribute(operation, a, found) || !distribute(operation, b, found))
+      found = {a, b};
+    std::vector<DimExpr> operands;
+    auto reaches = [&](const DimExpr &e, const DimExpr &other) {
+      return isNonNegative(operation == DimOperation::Maximum ? e - other : other - e);
+    };
+    for (const DimExpr &e : found) {
+      if (std::any_of(operands.begin(), operands.end(), [&](const DimExpr &present) { return reaches(present, e); }))
+        continue;
+      operands.erase(std::remove_if(operands.begin(), operands.end(),
+                                    [&](const DimExpr &present) { return reaches(e, present); }),
+                     operands.end());
+      operands.push_back(e);
     }
     if (operands.size() == 1)
       return operands.front();
@@ -299,11 +324,11 @@ DimExpr DimExpr::mod(const DimExpr &a, const DimExpr &b) {
 }
 
 DimExpr DimExpr::min(const DimExpr &a, const DimExpr &b) {
-  return a.valid && b.valid ? DimAlgebra::extremum(DimOperation::Minimum, -1, a, b) : invalid();
+  return a.valid && b.valid ? DimAlgebra::extremum(DimOperation::Minimum, a, b) : invalid();
 }
 
 DimExpr DimExpr::max(const DimExpr &a, const DimExpr &b) {
-  return a.valid && b.valid ? DimAlgebra::extremum(DimOperation::Maximum, 1, a, b) : invalid();
+  return a.valid && b.valid ? DimAlgebra::extremum(DimOperation::Maximum, a, b) : invalid();
 }
 
 DimExpr DimExpr::apply(DimOperation operation, const DimExpr &a, const DimExpr &b) {

@@ -50,6 +50,19 @@ TEST_CASE("minimum and maximum") {
   CHECK(parse("min(a, min(b, a))") == parse("min(b, a)"));
 }
 
+TEST_CASE("an extremum of sums of extrema is one extremum") {
+  // The elements that x[1:-1], x[:-1] and x[3:] have, where x may have none.
+  CHECK(parse("max(max(n - 1, 0) - min(n, 1), 0)").str() == "max(n - 2, 0)");
+  CHECK(parse("max(n - min(n, 1), 0)").str() == "max(n - 1, 0)");
+  CHECK(parse("max(n - min(n, 3), 0)") == parse("max(n - 3, 0)"));
+  CHECK(parse("min(n, n - max(0, n - 5))").str() == "min(n, 5)");
+  // No dim is negative.
+  CHECK(parse("max(n * m, 0)").str() == "m * n");
+  CHECK(parse("min(0 - n, 2)").str() == "n * -1");
+  CHECK(parse("max(n - m, 0)").str() == "max(n - m, 0)");
+  CHECK(parse("max(2 * min(a, b), c)").str() == "max(c, min(a, b) * 2)");
+}
+
 TEST_CASE("bad text names the place") {
   std::string error;
   CHECK_FALSE(DimExpr::parse("batch +", &error));

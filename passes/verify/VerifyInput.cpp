@@ -71,7 +71,8 @@ LogicalResult verifyDeclared(Operation *op, TypeRange types, const DimConstraint
         dim.collectDims(names);
   for (const std::string &name : names)
     if (!constraints.getRanges().count(name))
-      return op->emitError() << "the dim '" << name << "' is not declared in the module's ferrule.dims";
+      return op->emitError() << "the dim '" << name
+                             << "' has no value: no input has it (the module's ferrule.dims do not declare it)";
   return success();
 }
 

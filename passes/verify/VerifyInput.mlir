@@ -19,7 +19,7 @@ module attributes {ferrule.dims = {batch = {min = 1, max = 64}, rows = {}}} {
 
 // -----
 
-// expected-error @+1 {{the dim 'batch' is not declared in the module's ferrule.dims}}
+// expected-error @+1 {{the dim 'batch' has no value: no input has it (the module's ferrule.dims do not declare it)}}
 func.func @undeclared(%x: tensor<?xf32, #ferrule.dims<[batch]>> {ferrule.name = "x"}) {
   return
 }

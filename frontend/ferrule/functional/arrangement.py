@@ -1,5 +1,7 @@
 """Elements in other places: mirrored, turned, cut from diagonals and windows, put together on grids."""
 
+import math
+
 import numpy as np
 
 from .._stream import apply
@@ -132,7 +134,7 @@ def unflatten(inp, axis, sizes):
     axis = resolve_axis("unflatten", axis, inp.ndim)
     sizes = list(sizes)
     if sizes.count(-1) == 1:
-        rest = int(np.prod([size for size in sizes if size != -1]))
+        rest = math.prod([size for size in sizes if size != -1])
         if rest == 0 or (is_static(inp.shape[axis]) and inp.shape[axis] % rest):
             raise ShapeError(
                 f"unflatten: axis {axis} of {show(inp.shape)} does not split into {sizes} "

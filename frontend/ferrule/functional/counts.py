@@ -3,20 +3,22 @@ they are known: at the call in dynamic mode, as a dim of its own in a traced fun
 
 from .. import dtypes
 from .._tensor import as_tensor
-from ..errors import DtypeError, ShapeError, UnsupportedError
+from ..errors import DtypeError, ShapeError
 from ..location import user_location
 from ..shapes import is_static, same_shape, show, size_of
-from .creation import full, linspace, zeros
+from .axes import resolve_axis
+from .control_flow import scan
+from .creation import arange, full, linspace, zeros
 from .cumulative import cumsum
 from .elementwise import equal, floor, isnan, logical_and, logical_not, minimum, not_equal, where
 from .indexing import index_add, index_copy, take
-from .ordering import searchsorted, sort
+from .ordering import argsort, searchsorted, sort
 from .recording import remembered
 from .reduce import any as any_of
 from .reduce import max as largest
 from .reduce import min as smallest
 from .selection import flatnonzero
-from .shape import concat, expand_dims, flatten, reshape
+from .shape import concat, expand_dims, flatten, reshape, transpose
 
 __all__ = ["bincount", "histc", "histogram", "isin", "unique", "unique_consecutive"]
 
@@ -89,9 +91,12 @@ def histogram(inp, bins=10, range=None, density=False, weights=None):  # noqa: A
         range: (lower, upper): where the intervals begin and end; the smallest and the largest element unless given.
         density: the share of each interval by its width, instead of the count.
         weights: what each element counts, in its shape; the counts are int32 without them.
+
+    Integers of 32 and 64 bits are compared as float64, smaller ones as float32, which are the types of the edges, too.
     """
     flat = flatten(as_tensor(inp))
-    floats = flat if dtypes.is_float(flat.dtype) else flat.astype("float32")
+    narrow = flat.dtype in ("bool", "int8", "uint8", "int16", "uint16")
+    floats = flat if dtypes.is_float(flat.dtype) else flat.astype("float32" if narrow else "float64")
     if isinstance(bins, int):
         edges = _edges(floats, bins, range)
     else:
@@ -133,28 +138,67 @@ def unique(inp, return_inverse=False, return_counts=False, axis=None):
         inp: any shape.
         return_inverse: also the position of each element in the result, in the shape of ``inp`` (int32).
         return_counts: also how often each value occurs (int32).
-        axis: must be None: rows are not compared.
+        axis: the parts along this axis are compared instead of the elements: those that occur, in the order of their
+            first elements that differ. Inverse and counts then have one element a part. As in NumPy and PyTorch a part
+            with a NaN equals no other.
 
     The values carry no gradient.
     """
-    if axis is not None:
-        raise UnsupportedError(f"unique: axis {axis!r} at {user_location()}; elements are compared, not rows")
     inp = as_tensor(inp)
-    ordered, places = sort(flatten(inp))
-    return _runs(ordered, inp.shape, return_inverse, return_counts, places)
+    if axis is None:
+        ordered, places = sort(flatten(inp))
+        return _runs(ordered, inp.shape, return_inverse, return_counts, places)
+    axis, rows = _rows("unique", inp, axis)
+    places = _row_order(rows)
+    found = _runs(take(rows, places, 0), rows.shape[:1], return_inverse, return_counts, places)
+    return _as_parts(found, inp, axis)
 
 
-def unique_consecutive(inp, return_inverse=False, return_counts=False):
-    """The elements of the flattened ``inp`` that differ from the one before them; arguments as for `unique`."""
+def unique_consecutive(inp, return_inverse=False, return_counts=False, axis=None):
+    """The elements of the flattened ``inp``, or its parts along ``axis``, that differ from the one before them; arguments
+    as for `unique`."""
     inp = as_tensor(inp)
-    return _runs(flatten(inp), inp.shape, return_inverse, return_counts, None)
+    if axis is None:
+        return _runs(flatten(inp), inp.shape, return_inverse, return_counts, None)
+    axis, rows = _rows("unique_consecutive", inp, axis)
+    return _as_parts(_runs(rows, rows.shape[:1], return_inverse, return_counts, None), inp, axis)
+
+
+def _rows(op, inp, axis):
+    """(the axis from 0 on, its parts as rows of a matrix)"""
+    axis = resolve_axis(op, axis, inp.ndim)
+    sizes = inp.shape[:axis] + inp.shape[axis + 1 :]
+    return axis, reshape(transpose(inp, _to_front(axis, inp.ndim)), (inp.shape[axis], size_of(sizes)))
+
+
+def _to_front(axis, ndim):
+    return [axis, *[other for other in range(ndim) if other != axis]]
+
+
+def _row_order(rows):
+    """The positions of the rows in the order of their first columns that differ: sorted by one column after the other,
+    from the last to the first, where equal ones keep their order."""
+    start = arange(rows.shape[0], dtype="int32")
+    columns = transpose(rows, (1, 0))
+    return scan(lambda order, column: (take(order, argsort(take(column, order, 0)), 0), None), start, columns, reverse=True)[0]
+
+
+def _as_parts(found, inp, axis):
+    """The results of `_runs` with the rows as parts of ``inp`` along ``axis`` again."""
+    rows, *rest = found if isinstance(found, tuple) else (found,)
+    order = _to_front(axis, inp.ndim)
+    parts = reshape(rows, (rows.shape[0], *[inp.shape[i] for i in order[1:]]))
+    parts = transpose(parts, [order.index(i) for i in range(inp.ndim)])
+    return (parts, *rest) if rest else parts
 
 
 def _runs(line, shape, return_inverse, return_counts, places):
-    """The first of each run of equal elements of ``line``, which stood at ``places`` of a tensor of ``shape``."""
+    """The first of each run of equal elements (or rows) of ``line``, which stood at ``places`` of a tensor of ``shape``."""
     before, after = line[:-1], line[1:]
     differ = not_equal(after, before)
-    if dtypes.is_float(line.dtype):
+    if line.ndim > 1:
+        differ = any_of(differ, 1)
+    elif dtypes.is_float(line.dtype):
         differ = logical_and(differ, logical_not(logical_and(isnan(after), isnan(before))))
     size = size_of(shape)
     first = full((1,), True, dtype="bool")

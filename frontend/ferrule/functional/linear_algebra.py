@@ -8,6 +8,7 @@ from .axes import resolve_axis
 from .contraction import dot, matmul
 from .creation import eye, full
 from .cumulative import cumprod
+from .recording import remembered
 from .reduce import sum as sum_of
 from .shape import concat, expand_dims, reshape, roll
 
@@ -57,6 +58,7 @@ def inner(a, b):
     return reshape(flat, (*a.shape[:-1], *b.shape[:-1]))
 
 
+@remembered
 def vdot(a, b):
     """The inner product of all elements of both."""
     return dot(reshape(as_tensor(a), (-1,)), reshape(as_tensor(b), (-1,)))
@@ -86,6 +88,7 @@ def matrix_power(inp, n):
         square = matmul(square, square)
 
 
+@remembered
 def multi_dot(matrices):
     """The product of several matrices, in the order of brackets that takes the fewest multiplications; the first and
     the last may be vectors."""

@@ -87,6 +87,7 @@ def topk_accuracy(logits, target, topk=1):
     return shares if isinstance(topk, (tuple, list)) else shares[0]
 
 
+@remembered
 def searchsorted(sorted_sequence, values, right=False):
     """How many elements of the ascending last axis lie before each value (with ``right`` before or equal), as int32.
 

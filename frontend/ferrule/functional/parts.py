@@ -15,7 +15,8 @@ from .creation import zeros
 from .cumulative import cumsum
 from .elementwise import maximum, where
 from .indexing import index_copy, take, take_along_axis, update_slice
-from .shape import broadcast_to, concat, expand_dims, flatten, reshape, stack
+from .recording import remembered
+from .shape import broadcast_to, concat, expand_dims, flatten, reshape, stack, transpose
 
 __all__ = [
     "append",
@@ -199,6 +200,7 @@ def diagflat(inp, offset=0):
     return diag(flatten(as_tensor(inp)), offset)
 
 
+@remembered
 def diag_embed(inp, offset=0, axis1=-2, axis2=-1):
     """The last axis as diagonal ``offset`` of two new axes, and zeros."""
     inp = as_tensor(inp)
@@ -214,7 +216,7 @@ def diag_embed(inp, offset=0, axis1=-2, axis2=-1):
     back = [0] * rank
     for i, axis in enumerate([*order, first, second]):
         back[axis] = i
-    return views.transpose(matrix, back)
+    return transpose(matrix, back)
 
 
 def _diagonal(count, offset):
@@ -225,17 +227,18 @@ def _diagonal(count, offset):
     return index + max(-offset, 0), index + max(offset, 0)
 
 
+@remembered
 def diagonal_scatter(inp, source, offset=0, axis1=0, axis2=1):
     """``inp`` with ``source`` on a diagonal of two axes; the shape of ``source`` is that of `diagonal`."""
     inp, source = as_tensor(inp), as_tensor(source)
     first, second = (resolve_axis("diagonal_scatter", axis, inp.ndim) for axis in (axis1, axis2))
     order = [axis for axis in range(inp.ndim) if axis not in (first, second)] + [first, second]
-    moved = views.transpose(inp, order)
+    moved = transpose(inp, order)
     rows, columns = moved.shape[-2:]
     places = _diagonal(source.shape[-1], offset)
     flat = reshape(moved, (*moved.shape[:-2], rows * columns))
     written = reshape(index_copy(flat, inp.ndim - 2, places[0] * columns + places[1], source), moved.shape)
-    return views.transpose(written, [order.index(axis) for axis in range(inp.ndim)])
+    return transpose(written, [order.index(axis) for axis in range(inp.ndim)])
 
 
 def block_diag(*blocks):
@@ -259,6 +262,7 @@ def cartesian_prod(*inputs):
     return stack([flatten(grid) for grid in meshgrid(*inputs, indexing="ij")], 1)
 
 
+@remembered
 def combinations(inp, r=2, with_replacement=False):
     """All rows of ``r`` elements of a vector in its order, each element once or, with replacement, any number of
     times."""

@@ -8,8 +8,10 @@ from ..location import user_location
 from ..shapes import is_static, size_of
 from .creation import arange
 from .elementwise import stop_gradient
+from .indexing import take
+from .ordering import searchsorted, sort
 from .recording import remembered
-from .shape import broadcast_to, reshape
+from .shape import broadcast_to, flatten, reshape
 from .windows import batched, known_sizes, pad_space, paddings, positive, unbatched
 
 __all__ = [
@@ -182,21 +184,33 @@ def _max_pool(op, rank, inp, kernel_size, stride, padding, dilation, ceil_mode, 
 
 
 def _largest(inp, alone, attrs):
-    """The max pool; integers of up to 32 bits by way of a float type that holds them exactly."""
-    if dtypes.is_float(inp.dtype) or inp.dtype in ("int64", "uint64"):
-        return _record("max_pool", inp, alone, attrs)
-    exact = inp.astype("float64" if inp.dtype in ("int32", "uint32") else "float32")
-    return _record("max_pool", exact, alone, attrs).astype(inp.dtype)
+    comparable, restore = _comparable(inp)
+    return restore(_record("max_pool", comparable, alone, attrs))
+
+
+def _comparable(inp):
+    """(``inp`` in a float type that keeps the order of its elements, the function that takes such floats back)"""
+    if dtypes.is_float(inp.dtype):
+        return inp, lambda floats: floats
+    if inp.dtype not in ("int64", "uint64"):
+        return inp.astype("float64" if inp.dtype in ("int32", "uint32") else "float32"), lambda floats: floats.astype(inp.dtype)
+    # No float type holds these exactly: their ranks are compared, and equal elements have one.
+    flat = flatten(inp)
+    ascending, _ = sort(flat)
+    ranks = reshape(searchsorted(ascending, flat), inp.shape).astype("float64")
+    return ranks, lambda floats: take(ascending, floats.astype("int32"), 0)
 
 
 def _positions(inp, alone, attrs):
     """Where the elements that `max_pool` takes stand, row-major over the axes of space."""
     space = inp.shape[2:]
     count = size_of(space)
+    comparable, _ = _comparable(stop_gradient(inp))
     # Whole numbers that the pool's type holds exactly.
-    dtype = "float32" if is_static(count) and count <= 1 << 24 and inp.dtype != "float64" else "float64"
+    narrow = is_static(count) and count <= 1 << 24 and comparable.dtype != "float64"
+    dtype = "float32" if narrow else "float64"
     numbers = broadcast_to(reshape(arange(count, dtype=dtype), space), inp.shape)
-    handles = [stop_gradient(inp).astype(dtype)._handle, numbers._handle]
+    handles = [comparable.astype(dtype)._handle, numbers._handle]
     return unbatched(Tensor._wrap(apply("max_pool_select", handles, attrs)[0]), alone).astype("int32")
 
 

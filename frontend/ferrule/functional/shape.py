@@ -145,6 +145,16 @@ def split(inp, nsplits_or_sections, axis=0):
     return [inp[lead + (slice(a, b),)] for a, b in zip(cuts, cuts[1:])]
 
 
+def _rolled(inp, shift, axis):
+    """`roll` where the size of the axis is symbolic, so that nothing tells whether it is larger than the shift."""
+    from .creation import arange
+    from .elementwise import mod
+    from .indexing import take
+
+    size = inp.shape[axis]
+    return take(inp, mod(arange(size, dtype="int64") - shift, size), axis)
+
+
 @remembered
 def repeat(inp, repeats, axis=None):
     """Each element repeated along ``axis``; without one the tensor is flattened first.
@@ -213,7 +223,9 @@ def roll(inp, shift, axis=None):
     for s, a in zip(shifts, axes):
         a = resolve_axis("roll", a, inp.ndim)
         size = inp.shape[a]
-        if size and s % size:
+        if not is_static(size):
+            inp = _rolled(inp, s, a)
+        elif size and s % size:
             tail, head = split(inp, [size - s % size], a)
             inp = concat([head, tail], a)
     return Tensor(inp)

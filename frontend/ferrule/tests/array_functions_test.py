@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from ferrule.autodiff import grad
-from ferrule.errors import DtypeError, ShapeError, UnsupportedError
+from ferrule.errors import DtypeError, ShapeError
 from ferrule.jit import trace
 
 import ferrule as fer
@@ -84,6 +84,51 @@ def test_runs_of_equal_elements():
     assert back.numpy().tolist() == [0, 0, 1, 1, 2, 3, 3, 4]
 
 
+def test_a_histogram_of_large_integers_counts_each():
+    x = 2**24 + np.arange(8, dtype=np.int32)
+    counts, edges = F.histogram(fer.Tensor(x), 8)
+    wanted, places = np.histogram(x, 8)
+    np.testing.assert_array_equal(counts.numpy(), wanted)
+    np.testing.assert_array_equal(edges.numpy(), places)
+
+
+ROWS = np.random.default_rng(3).integers(0, 2, (2, 9, 3))
+
+
+@pytest.mark.parametrize("axis", (0, 1, 2, -1))
+@pytest.mark.parametrize("dtype", ("int32", "float64", "bool", "uint64"))
+def test_parts_that_occur(dtype, axis):
+    x = ROWS.astype(dtype)
+    wanted = np.unique(x, return_inverse=True, return_counts=True, axis=axis)
+    for got, theirs in zip(F.unique(t(x, dtype), return_inverse=True, return_counts=True, axis=axis), wanted, strict=True):
+        np.testing.assert_array_equal(got.numpy(), theirs.reshape(got.shape))
+    values, back = F.unique_consecutive(t(x, dtype), return_inverse=True, axis=axis)
+    np.testing.assert_array_equal(F.take(values, back, axis).numpy(), x)
+    ahead = np.moveaxis(values.numpy(), axis, 0)
+    assert (ahead[1:] != ahead[:-1]).reshape(len(ahead) - 1, -1).any(1).all()
+
+
+def test_parts_that_occur_at_the_edges():
+    for shape in ((0, 3), (3, 0), (1, 3), (4,)):
+        x = np.ones(shape)
+        if shape == (3, 0):
+            # NumPy refuses rows without elements; they are all the same.
+            assert F.unique(t(x), axis=0).shape == (1, 0)
+        else:
+            np.testing.assert_array_equal(F.unique(t(x), axis=0).numpy(), np.unique(x, axis=0))
+    x = np.array([[1.0, np.nan], [0.0, -0.0], [1.0, np.nan], [-0.0, 0.0]])
+    np.testing.assert_array_equal(F.unique(t(x), axis=0).numpy(), np.unique(x, axis=0))
+
+    @trace(symbolic=True)
+    def occurring(x):
+        return F.unique(x, return_counts=True, axis=1)
+
+    for x in (ROWS[0], ROWS[1] * 0):
+        for got, theirs in zip(occurring(x.astype("int32")), np.unique(x, return_counts=True, axis=1), strict=True):
+            np.testing.assert_array_equal(got.numpy(), theirs)
+    assert occurring.capture_count == 1
+
+
 @pytest.mark.parametrize("dtype", ("float32", "float16", "bfloat16"))
 def test_narrow_floats_round_once(dtype):
     x = fer.Tensor(X, dtype=dtype)
@@ -137,7 +182,7 @@ def test_wrong_arguments_are_refused():
         (ShapeError, "matrix_power: n is -1", lambda: F.matrix_power(t(X[0, :3, :3]), -1)),
         (ShapeError, "histc: 0 bins", lambda: F.histc(t(X), 0)),
         (ShapeError, "hsplit: .*divides axis 1", lambda: F.hsplit(t(X), 3)),
-        (UnsupportedError, "unique: axis 0", lambda: F.unique(t(X), axis=0)),
+        (ShapeError, "unique: axis 3", lambda: F.unique(t(X), axis=3)),
         (DtypeError, "masked_scatter: float32 into float64", lambda: F.masked_scatter(t(X), t(X) > 0, t(X, "float32"))),
         (ShapeError, "cdist: .* and .*needed", lambda: F.cdist(t(X[0, 0]), t(X[0]))),
     ):

@@ -118,12 +118,28 @@ def test_what_is_cut_off_at_either_end_has_one_size(least):
         loss, gradient = fer.value_and_grad(next_of, 0)(fer.tensor(data(size)), fer.tensor(label))
         for got, want in zip(session.run("f", data(size), label), (loss, gradient)):
             np.testing.assert_array_equal(got, want.numpy())
-    if least:
-        session = compile_with(n, lambda x: (curves(x), fer.grad(lambda x: F.sum(curves(x)))(x)))
-        for size in (least, 5, 9):
-            x = fer.tensor(data(size))
-            for got, want in zip(session.run("f", data(size)), (curves(x), fer.grad(lambda x: F.sum(curves(x)))(x))):
-                np.testing.assert_array_equal(got, want.numpy())
+    session = compile_with(n, lambda x: (curves(x), fer.grad(lambda x: F.sum(curves(x)))(x)))
+    for size in (least, 5, 9):
+        x = fer.tensor(data(size))
+        for got, want in zip(session.run("f", data(size)), (curves(x), fer.grad(lambda x: F.sum(curves(x)))(x))):
+            np.testing.assert_array_equal(got, want.numpy())
+
+
+@pytest.mark.parametrize("least", (0, 1))
+def test_roll(least):
+    """By shifts that may be larger than the axis, in both directions."""
+    n = fer.Dim("n", min=least, max=9)
+
+    def everything(x):
+        y = F.roll(x, 4, 1)
+        return y, F.roll(x, -1, 1) + x, F.roll(x, (1, 2), (2, 1)), F.roll(x, 2), fer.grad(lambda x: F.sum(F.roll(x, 4, 1) * y))(x)
+
+    session = compile_with(n, everything)
+    for size in (least, 1, 4, 9):
+        x = data(size)
+        wanted = np.roll(x, 4, 1), np.roll(x, -1, 1) + x, np.roll(x, (1, 2), (2, 1)), np.roll(x, 2), x
+        for got, want in zip(session.run("f", x), wanted, strict=True):
+            np.testing.assert_array_equal(got, want)
 
 
 @pytest.mark.parametrize("part", (slice(2, None), slice(5, None), slice(2, None, 2), slice(5, None, 3), slice(-2, None, -2),
@@ -160,6 +176,8 @@ def test_what_the_bounds_do_not_decide_is_refused():
     n = length()
     with pytest.raises(errors.UnsupportedError, match="n - 5 may be negative"):
         compile_with(n, lambda x: x[:, : n - 5] * 1.0)
+    with pytest.raises(errors.UnsupportedError, match="the dim 'm' has no value: no input has it"):
+        compile_with(n, lambda x: x[:, : fer.Dim("m", max=3)] * 1.0)
     with pytest.raises(errors.ShapeError, match="index 3 is out of range for axis 1 of .2, n, 3. for some sizes"):
         compile_with(n, lambda x: x[:, 3] * 1.0)
     with pytest.raises(errors.ShapeError, match="index -4 is out of range for axis 1"):

@@ -174,6 +174,23 @@ def test_max_pool_takes_nan_wherever_it_stands_and_sends_the_gradient_there():
         assert gradient.tolist() == [float(i == place) for i in range(4)]
 
 
+@pytest.mark.parametrize("dtype", ("int8", "uint16", "int32", "uint32", "int64", "uint64", "bool"))
+def test_max_pools_of_integers_keep_every_digit(dtype):
+    """The largest numbers, which differ only where float32 and float64 round; of equal ones the first is found."""
+    most = 1 if dtype == "bool" else int(np.iinfo(dtype).max)
+    steps = np.array([[3, 1, 0, 2], [2, 1, 0, 0], [5, 5, 6, 7], [4, 5, 7, 6]])
+    x = (steps % 2 if dtype == "bool" else most - steps.astype(object)).astype(dtype)[None]
+    x = np.concatenate([x, np.roll(x, 1, 2) ^ x.dtype.type(1)])
+    windows = x.reshape(2, 2, 2, 2, 2).swapaxes(2, 3).reshape(2, 2, 2, 4)
+    found = windows.argmax(3)
+    rows, columns = np.mgrid[:2, :2]
+    for call in (lambda x: F.max_pool2d(x, 2, return_indices=True), lambda x: F.adaptive_max_pool2d(x, 2, return_indices=True)):
+        largest, places = call(fer.Tensor(x[None], dtype=dtype))
+        assert largest.dtype == dtype
+        np.testing.assert_array_equal(largest.numpy()[0], windows.max(3))
+        np.testing.assert_array_equal(places.numpy()[0], (2 * rows + found // 2) * 4 + 2 * columns + found % 2)
+
+
 def test_average_pools_with_holes():
     """0 to 6, two elements three apart: (0 + 3) / 2, (1 + 4) / 2, ...; padding counts only where it is asked for."""
     x = np.arange(7, dtype=np.float32).reshape(1, 1, 7)

@@ -10,7 +10,7 @@ from .operands import array, named
 
 # Functions that look at values, run as they go, or hold regions: what they cost is no recording.
 NOT_RECORDED = {
-    *("argwhere", "cond_take", "flatnonzero", "masked_select", "non_zero", "nonzero"),  # as many results as found
+    *("argwhere", "cond_take", "flatnonzero", "masked_select", "nms", "non_zero", "nonzero"),  # as many results as found
     *("unique", "unique_consecutive"),
     *("cond", "scan", "while_loop"),
 }
@@ -128,7 +128,6 @@ def _windows():
         "unfold": lambda: F.unfold(image, 2),
         "warp_affine": lambda: F.warp_affine(image, theta, (4, 4), format="NCHW"),
         "warp_perspective": lambda: F.warp_perspective(image, matrix, (4, 4)),
-        "nms": lambda: F.nms(boxes[:, 1:], boxes[:, 0], 0.5, max_output=2),
     }
 
 
