@@ -273,17 +273,42 @@ class Session:
             value = value.numpy() if hasattr(value, "numpy") else np.asarray(value, dtype=self[name].dtype)
         self._session.set_variable(name, value)
 
-    def save_checkpoint(self, path, position=None):
+    def save_checkpoint(self, path, position=None, delta=False):
         """Writes all variables; a cut at any moment leaves the old file or the new one.
 
         Args:
             position: the place in the data: a dict of ``seed``, ``epoch``, ``sample``, ``step``.
+            delta: write only the variables that differ from the program's initial values. Such a file loads like any
+                other, into a program with the same initial values.
         """
-        self._session.save_checkpoint(os.fspath(path), position)
+        self._session.save_checkpoint(path, position, delta)
 
     def load_checkpoint(self, path):
         """Sets all variables from a checkpoint of any compile of the same model; returns the place in the data."""
-        return self._session.load_checkpoint(os.fspath(path))
+        return self._session.load_checkpoint(path)
+
+    def save_variables(self, path, names=None):
+        """Writes variables into a safetensors file, which is replaced as a checkpoint is.
+
+        Args:
+            names: which; None: all.
+
+        Raises:
+            ExecutionError: a name that is no variable.
+        """
+        self._session.save_variables(path, self.variables() if names is None else list(names))
+
+    def load_variables(self, path):
+        """Sets every variable that a safetensors file holds, or none, and returns how many it holds.
+
+        Raises:
+            ArtifactError: a tensor of the file is no variable, or has another dtype or shape.
+        """
+        return self._session.load_variables(path)
+
+    def cancel(self):
+        """Ends the run that another thread has in progress, between two kernels: that raises an ExecutionError."""
+        self._session.cancel()
 
     def reset(self):
         """Sets all variables to their initial values."""

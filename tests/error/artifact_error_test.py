@@ -5,6 +5,7 @@ Edits are resealed where the text says so: then every hash is right, and it is t
 
 import os
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -153,6 +154,33 @@ def test_resealed_metadata_never_crashes(tmp_path, digits_artifact, seed):
 
 
 # Checkpoints.
+
+
+@pytest.mark.parametrize("kind", ("artifact", "checkpoint", "array", "archive", "text", "empty", "folder"))
+def test_every_loader_refuses_the_files_of_the_others(tmp_path, digits_artifact, kind):
+    session = fer.Session(fer.load(digits_artifact))
+    path = tmp_path / kind
+    if kind == "artifact":
+        path.write_bytes(digits_artifact.read_bytes())
+    elif kind == "checkpoint":
+        session.save_checkpoint(path)
+    elif kind in ("array", "archive"):
+        with path.open("wb") as file:
+            (np.save if kind == "array" else np.savez)(file, np.ones(3))
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.write_text("" if kind == "empty" else "not a file of ours\n" * 100)
+    loaders = {"artifact": [fer.load], "checkpoint": [session.load_checkpoint, session.load_variables], "": [fer.onnx.load]}
+    before = {name: session[name].tobytes() for name in session.variables()}
+    for own, functions in loaders.items():
+        for load in functions:
+            if own == kind:
+                load(path)
+                continue
+            with pytest.raises(FerruleError, match=f"(?s){re.escape(str(path))}.*"):
+                load(path)
+    assert before == {name: session[name].tobytes() for name in session.variables()}
 
 
 def test_checkpoint_of_another_model_lists_names(tmp_path, digits_artifact):

@@ -3,6 +3,8 @@
 #include <mutex>
 #include <vector>
 
+#include <pybind11/stl.h>
+
 #include "frontend/bindings/runtime/Arrays.h"
 #include "frontend/bindings/runtime/Classes.h"
 #include "frontend/bindings/runtime/Errors.h"
@@ -106,7 +108,8 @@ public:
     check(session->set_variable(name, tensor.data, tensor.byte_size), Action::Run);
   }
 
-  void saveCheckpoint(const py::object &path, const py::object &position) {
+  /// `delta`: only what differs from the program's initial values.
+  void saveCheckpoint(const py::object &path, const py::object &position, bool delta) {
     FerruleTrainingPosition c{};
     if (!position.is_none()) {
       const py::dict given = position.cast<py::dict>();
@@ -114,31 +117,31 @@ public:
         *field(c, key.cast<std::string>()) = value.cast<uint64_t>();
     }
     const std::string name = fileName(path);
-    const auto locked = lock();
-    Status status;
-    {
-      const py::gil_scoped_release release;
-      status = session->save_checkpoint(name, c);
-    }
-    check(status, Action::Run);
+    check(alone([&] { return delta ? session->save_delta(name, c) : session->save_checkpoint(name, c); }), Action::Run);
   }
 
   py::dict loadCheckpoint(const py::object &path) {
     FerruleTrainingPosition position{};
     const std::string name = fileName(path);
-    const auto locked = lock();
-    Status status;
-    {
-      const py::gil_scoped_release release;
-      status = session->load_checkpoint(name, &position);
-    }
-    check(status, Action::File);
+    check(alone([&] { return session->load_checkpoint(name, &position); }), Action::File);
     py::dict result;
     result["seed"] = position.seed;
     result["epoch"] = position.epoch;
     result["sample"] = position.sample;
     result["step"] = position.step;
     return result;
+  }
+
+  void saveVariables(const py::object &path, const std::vector<std::string> &names) {
+    const std::string name = fileName(path);
+    check(alone([&] { return session->save_variables(name, names); }), Action::Run);
+  }
+
+  uint32_t loadVariables(const py::object &path) {
+    const std::string name = fileName(path);
+    uint32_t count = 0;
+    check(alone([&] { return Status(ferrule_session_load_variables(session->c(), name.c_str(), &count)); }), Action::File);
+    return count;
   }
 
   void reset() {
@@ -215,6 +218,13 @@ private:
     throw py::value_error("a position has no '" + name + "'; it has seed, epoch, sample, step");
   }
 
+  // What `use` says of the session, with the mutex and without the interpreter's lock.
+  template <typename Use> Status alone(const Use &use) {
+    const auto locked = lock();
+    const py::gil_scoped_release release;
+    return use();
+  }
+
   // Never waits for the mutex with the interpreter's lock in hand: the thread that has the mutex may need it.
   std::unique_lock<std::mutex> lock() {
     std::unique_lock<std::mutex> result(mutex, std::try_to_lock);
@@ -282,8 +292,11 @@ void bindSession(py::module_ &module) {
            "Runs an entry on a list of arrays in order, or a dict by name; returns its outputs as new arrays.")
       .def("get_variable", &PySession::getVariable, py::arg("name"))
       .def("set_variable", &PySession::setVariable, py::arg("name"), py::arg("value"))
-      .def("save_checkpoint", &PySession::saveCheckpoint, py::arg("path"), py::arg("position") = py::none())
+      .def("save_checkpoint", &PySession::saveCheckpoint, py::arg("path"), py::arg("position") = py::none(),
+           py::arg("delta") = false)
       .def("load_checkpoint", &PySession::loadCheckpoint, py::arg("path"))
+      .def("save_variables", &PySession::saveVariables, py::arg("path"), py::arg("names"))
+      .def("load_variables", &PySession::loadVariables, py::arg("path"))
       .def("reset", &PySession::reset)
       .def("cancel", &PySession::cancel, "Ends the run in progress, from another thread.")
       .def("start_profile", &PySession::startProfile, py::arg("capacity"))

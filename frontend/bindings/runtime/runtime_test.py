@@ -136,6 +136,36 @@ def test_checkpoint(session, program, tmp_path):
         session.save_checkpoint(path, {"weeks": 1})
 
 
+def test_a_delta_holds_what_changed(session, program, tmp_path):
+    whole, delta = tmp_path / "whole", tmp_path / "delta"
+    position = {"seed": 0, "epoch": 0, "sample": 0, "step": 1}
+    session.run("train", [rows(1)])
+    session.save_checkpoint(whole)
+    session.save_checkpoint(delta, position, delta=True)
+    assert b'"w"' in delta.read_bytes() and b'"table"' not in delta.read_bytes() and b'"table"' in whole.read_bytes()
+    other = _runtime.Session(program, threads=1)
+    other.run("train", [rows(2)])
+    assert other.load_checkpoint(delta) == position
+    for name in ("w", "table", "counter"):
+        assert np.array_equal(other.get_variable(name), session.get_variable(name))
+
+
+def test_variables_by_name(session, program, tmp_path):
+    path = tmp_path / "some.safetensors"
+    session.run("train", [rows(1)])
+    session.save_variables(path, ["w", "weights"])
+    other = _runtime.Session(program, threads=1)
+    counter = other.get_variable("counter")
+    assert other.load_variables(path) == 2
+    assert np.array_equal(other.get_variable("w"), session.get_variable("w"))
+    assert np.array_equal(other.get_variable("counter"), counter)
+    with pytest.raises(errors.ExecutionError, match="bias"):
+        session.save_variables(path, ["bias"])
+    path.write_bytes(path.read_bytes().replace(b'"w"', b'"v"'))
+    with pytest.raises(errors.ArtifactError, match="'v'"):
+        other.load_variables(path)
+
+
 def test_incomplete_state(session):
     with pytest.raises(errors.ExecutionError, match="incomplete"):
         session.run("fail", [rows(1), np.int32([99])])

@@ -1,6 +1,7 @@
-"""What a forked child may do: dynamic mode goes on, a session of the parent is refused, a new one runs."""
+"""What a forked child may do (dynamic mode goes on, a session of the parent is refused, a new one runs), and another thread."""
 
 import multiprocessing
+import threading
 
 import numpy as np
 import pytest
@@ -50,3 +51,23 @@ def test_a_session_belongs_to_the_process_that_made_it(threads):
     assert "forked" in result_of_child(run_the_parents)
     np.testing.assert_array_equal(result_of_child(run_its_own), 2 * values)
     np.testing.assert_array_equal(session.run("double", values)[0], 2 * values)
+
+
+def test_another_thread_cancels_a_run():
+    endless = fer.jit.trace(lambda x: F.while_loop(lambda x: F.sum(x) >= 0, lambda x: x * 1.0, x), symbolic=True)
+    session = fer.Session(fer.compile({"endless": (endless, [fer.Spec((3,))])}), threads=1)
+    ended = threading.Event()
+
+    def cancel():
+        # A call before the run has begun ends nothing, or that run at its start.
+        while not ended.wait(0.01):
+            session.cancel()
+
+    other = threading.Thread(target=cancel)
+    other.start()
+    try:
+        with pytest.raises(fer.errors.ExecutionError, match="cancel"):
+            session.run("endless", np.ones(3, np.float32))
+    finally:
+        ended.set()
+        other.join()

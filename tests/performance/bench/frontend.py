@@ -1,10 +1,13 @@
 """Times of the front end and the compiler, as a table: `./dev bench frontend`.
 
-All times are processor time of this process, so that other work on the machine matters little; with more threads the
-compiler needs less than that. The tests beside this file guard what can be counted instead.
+All times but those of compiling the examples are processor time of this process, so that other work on the machine
+matters little; the examples' are what a user waits for, on all processors of the machine. The tests beside this file guard what can be counted instead.
 """
 
+import importlib
+import pathlib
 import statistics
+import sys
 import time
 
 import numpy as np
@@ -18,6 +21,7 @@ from ferrule.autodiff import GradManager
 
 from .function_calls import array, function_calls
 
+EXAMPLES = pathlib.Path(__file__).resolve().parents[3] / "frontend" / "examples"
 ROWS = []
 
 
@@ -31,6 +35,13 @@ def seconds(function):
     start = time.process_time()
     function()
     return time.process_time() - start
+
+
+def waited(function):
+    """What passes during one call."""
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
 
 
 def median(function, count):
@@ -175,35 +186,13 @@ class Dense(M.Module):
 
 
 class Convolutional(M.Module):
-    def __init__(self, inputs, outputs=None, stride=1):
+    def __init__(self, channels):
         super().__init__()
-        outputs = outputs or inputs
-        self.conv1 = M.Conv2d(inputs, outputs, 3, stride, 1, bias=False)
-        self.norm1 = M.BatchNorm2d(outputs)
-        self.conv2 = M.Conv2d(outputs, outputs, 3, 1, 1, bias=False)
-        self.norm2 = M.BatchNorm2d(outputs)
-        self.short = None
-        if stride != 1 or inputs != outputs:
-            self.short = M.Sequential(M.Conv2d(inputs, outputs, 1, stride, bias=False), M.BatchNorm2d(outputs))
+        self.conv1, self.norm1 = M.Conv2d(channels, channels, 3, 1, 1, bias=False), M.BatchNorm2d(channels)
+        self.conv2, self.norm2 = M.Conv2d(channels, channels, 3, 1, 1, bias=False), M.BatchNorm2d(channels)
 
     def forward(self, x):
-        y = self.norm2(self.conv2(F.relu(self.norm1(self.conv1(x)))))
-        return F.relu(y + (x if self.short is None else self.short(x)))
-
-
-class ResNet18(M.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv, self.norm = M.Conv2d(3, 64, 3, 1, 1, bias=False), M.BatchNorm2d(64)
-        plan = [(64, 64, 1), (64, 64, 1), (64, 128, 2), (128, 128, 1), (128, 256, 2), (256, 256, 1), (256, 512, 2)]
-        self.blocks = [Convolutional(*each) for each in [*plan, (512, 512, 1)]]
-        self.head = M.Linear(512, 10)
-
-    def forward(self, x):
-        y = F.relu(self.norm(self.conv(x)))
-        for block in self.blocks:
-            y = block(y)
-        return self.head(F.mean(y, axis=(2, 3)))
+        return F.relu(x + self.norm2(self.conv2(F.relu(self.norm1(self.conv1(x))))))
 
 
 class Attention(M.Module):
@@ -265,17 +254,16 @@ def sgd(parameters):
     return optim.SGD(parameters, lr=0.1, momentum=0.9)
 
 
-def adam(parameters):
-    return optim.Adam(parameters, lr=1e-3)
-
-
 def bench_compile():
-    models = {
-        "ResNet-18, 32x32, training": (ResNet18(), (8, 3, 32, 32), sgd),
-        "6 transformer blocks of 128, training": (Stack(lambda: Attention(128, 4), 6), (4, 64, 128), adam),
-    }
-    for name, (net, shape, optimizer) in models.items():
-        report(f"compile: {name}", seconds(lambda: compile_training(net, shape, optimizer)), "s", "<= 5")
+    """The examples, each with its training step and all of its other entries, and how compile time grows with depth."""
+    sys.path.insert(0, str(EXAMPLES))
+    digits = importlib.import_module("digits")
+    network = digits.make_net()
+    report("compile: digits.py", waited(lambda: digits.compile_digits(*network, targets=("host",))), "s", "<= 5")
+    for name in ("lenet", "resnet18", "mobilenet_v2", "gan", "tagger", "transformer", "gpt"):
+        example = importlib.import_module(name).make()
+        taken = waited(lambda example=example: fer.compile(example.entries, modules=example.modules))
+        report(f"compile: {name}.py", taken, "s", "<= 5")
     blocks = {
         "dense": (lambda: Dense(32), (8, 32)),
         "convolutional": (lambda: Convolutional(16), (2, 16, 8, 8)),
