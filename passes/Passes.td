@@ -278,7 +278,9 @@ def RecomputePass : Pass<"ferrule-recompute", "::mlir::ModuleOp"> {
     same ops of the same operands. The arena of each entry takes at most `budget-bytes`, or `budget-fraction` of what the
     largest entry takes otherwise; if that cannot be reached there is an error that names the smallest arena found.
     Without a budget, what takes a few thousandths of the entry's time in all runs again, if the arena is large.
-    What the user marked is computed again in any case. Ops that count a dim and while loops never run twice.
+    What the user marked is computed again in any case. Ops that count a dim and while loops never run twice. A scan whose
+    slices the scan of its gradient reads may become a scan over segments of its steps, which that one runs again
+    (`ferrule.segment`).
 
     docs/memory.md says how the choice is made.
 

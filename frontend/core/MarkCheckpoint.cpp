@@ -2,6 +2,7 @@
 
 #include "frontend/core/MarkCheckpoint.h"
 
+#include "ir/graph/ControlFlow.h"
 #include "passes/recompute/Marks.h"
 
 #include "mlir/IR/Operation.h"
@@ -39,7 +40,8 @@ void markCheckpoint(llvm::ArrayRef<mlir::Value> inputs, llvm::ArrayRef<mlir::Val
       return begins.contains(operand) || (operand.getDefiningOp() && isOnTheWay.lookup(operand.getDefiningOp()));
     });
     bool isNew = isOnTheWay.try_emplace(op, depends).second;
-    if (isNew && depends && !makers.contains(op) && !mlir::ferrule::isInCheckpoint(op->getLoc()))
+    bool isKept = makers.contains(op) && !mlir::isa<mlir::ferrule::ScanOp, mlir::ferrule::WhileOp>(op);
+    if (isNew && depends && !isKept && !mlir::ferrule::isInCheckpoint(op->getLoc()))
       op->setLoc(mlir::ferrule::markCheckpoint(op->getLoc()));
   }
 }

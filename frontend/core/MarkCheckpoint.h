@@ -8,7 +8,8 @@ namespace ferrule::frontend {
 
 /// Marks the ops on the ways from `inputs` to `outputs`, all of one block, as in
 /// passes/recompute/Marks.h: their results are not kept for the gradients. The
-/// outputs themselves are.
+/// outputs themselves are. A loop that makes an output is marked, too: what it
+/// keeps of its steps is not its output.
 void markCheckpoint(llvm::ArrayRef<mlir::Value> inputs, llvm::ArrayRef<mlir::Value> outputs);
 
 } // namespace ferrule::frontend

@@ -5,6 +5,7 @@
 // without a change, and every use adds one term.
 #include "passes/autodiff/GradientWalk.h"
 #include "passes/autodiff/Marks.h"
+#include "passes/recompute/Marks.h"
 
 #include "ir/graph/ControlFlow.h"
 #include "ir/graph/Elementwise.h"
@@ -103,13 +104,14 @@ ScanOp convertToScan(WhileOp loop) {
 }
 
 /// What the gradient reads rather than computes again: the results of contractions, with what is added to them at once.
-/// They take the memory that a layer outside of loops takes, and nearly all of a step's time.
+/// They take the memory that a layer outside of loops takes, and nearly all of a step's time. In a checkpoint they are
+/// not kept.
 SmallVector<Value> findKept(Block &body) {
   SmallVector<Value> kept;
   for (Operation &op : body.without_terminator()) {
     auto interface = dyn_cast<FerruleOpInterface>(&op);
     LoweringKind kind = interface ? interface.getLoweringKind() : LoweringKind::ControlFlow;
-    if (kind != LoweringKind::Contraction && kind != LoweringKind::Convolution)
+    if ((kind != LoweringKind::Contraction && kind != LoweringKind::Convolution) || isInCheckpoint(op.getLoc()))
       continue;
     Value value = op.getResult(0);
     // The gradient of a sum does not read its terms.

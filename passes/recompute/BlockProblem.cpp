@@ -58,8 +58,9 @@ private:
     problem.nodes.push_back(std::move(node));
   }
 
+  /// What a loop over segments keeps is as little as the user wants.
   static bool isMarked(OpResult result) {
-    if (result.getOwner()->hasAttr(recomputedAttributeName))
+    if (result.getOwner()->hasAttr(recomputedAttributeName) || result.getOwner()->hasAttr(segmentAttributeName))
       return false;
     auto dispatch = dyn_cast<DispatchOp>(result.getOwner());
     if (!dispatch)

@@ -10,6 +10,9 @@ namespace mlir::ferrule {
 /// On a dispatch or loop: it is a second run.
 constexpr llvm::StringLiteral recomputedAttributeName = "ferrule.recomputed";
 
+/// On a loop: it runs over segments of a loop's steps, or over the steps of a segment (ScanSegments.h).
+constexpr llvm::StringLiteral segmentAttributeName = "ferrule.segment";
+
 /// On an entry: what runs again, as a part of the time that the entry takes without it, by estimate.
 constexpr llvm::StringLiteral recomputedShareAttributeName = "ferrule.recomputed_share";
 

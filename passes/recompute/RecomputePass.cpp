@@ -8,6 +8,7 @@
 #include "passes/recompute/ChooseRecomputation.h"
 #include "passes/recompute/DescribePeak.h"
 #include "passes/recompute/Marks.h"
+#include "passes/recompute/ScanSegments.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -38,6 +39,10 @@ constexpr uint64_t smallArenaBytes = 16 << 20, smallGain = 64;
 constexpr unsigned attemptCount = 4;
 /// Recomputation is chosen again for what came of it so often: the second time what was recomputed is recomputed.
 constexpr unsigned roundCount = 3;
+/// Loops that are cut into segments one after the other, those first that save most; each must save one part in so many
+/// of the arena.
+constexpr unsigned mostCuts = 16;
+constexpr uint64_t leastCutPart = 256;
 
 constexpr uint64_t unlimited = std::numeric_limits<uint64_t>::max();
 
@@ -52,6 +57,11 @@ class EntryRecomputer {
 public:
   EntryRecomputer(func::FuncOp entry, const ::ferrule::DimConstraints &constraints, const MemoryOptions &memory)
       : entry(entry), constraints(constraints), memory(memory) {}
+
+  /// For a copy of the other one's entry.
+  EntryRecomputer(func::FuncOp copy, const EntryRecomputer &other)
+      : entry(copy), constraints(other.constraints), memory(other.memory), arena(other.arena),
+        nanoseconds(other.nanoseconds), addedNanoseconds(other.addedNanoseconds) {}
 
   /// What the entry takes without a budget, if there is one.
   uint64_t getArena() const { return arena; }
@@ -70,6 +80,8 @@ public:
   void applyForced() {
     if (!entry->hasAttr(hasCheckpointAttributeName))
       return;
+    while (std::optional<SegmentableScan> scan = findSegmentableScan(entry, constraints, 1, /*onlyMarked=*/true))
+      cut(*scan);
     RecomputeProblem problem = describeBlock(entry.getBody().front(), constraints);
     apply(problem, expandChoice(problem, RecomputeChooser(problem).chooseForced()));
   }
@@ -103,16 +115,9 @@ public:
         apply(describeBlock(entry.getBody().front(), constraints), *free);
       return success();
     }
-    FailureOr<uint64_t> needed = planArena(entry);
+    FailureOr<uint64_t> needed = reduceWithSegments(budget);
     if (failed(needed))
       return failure();
-    for (unsigned round = 0; round < roundCount && *needed > budget; ++round) {
-      uint64_t before = *needed;
-      if (failed(improve(budget, *needed)))
-        return failure();
-      if (*needed >= before)
-        break;
-    }
     return *needed <= budget ? success() : refuse(budget);
   }
 
@@ -141,10 +146,68 @@ private:
   void apply(const RecomputeProblem &problem, const RecomputeSequence &sequence) {
     if (nanoseconds == 0)
       nanoseconds = getNanoseconds(problem);
-    addedNanoseconds += sequence.nanoseconds;
     applySequence(entry.getBody().front(), sequence);
+    addTime(sequence.nanoseconds);
+  }
+
+  void cut(const SegmentableScan &scan) {
+    double before = getNanoseconds(describeBlock(entry.getBody().front(), constraints));
+    if (nanoseconds == 0)
+      nanoseconds = before;
+    cutIntoSegments(scan);
+    addTime(getNanoseconds(describeBlock(entry.getBody().front(), constraints)) - before);
+  }
+
+  void addTime(double added) {
+    addedNanoseconds += added;
     entry->setAttr(recomputedShareAttributeName,
                    Builder(entry.getContext()).getF64FloatAttr(addedNanoseconds / nanoseconds));
+  }
+
+  /// Changes the entry until its arena takes at most `budget` bytes, or gets no smaller. Returns what it takes.
+  FailureOr<uint64_t> reduce(uint64_t budget) {
+    FailureOr<uint64_t> needed = planArena(entry);
+    for (unsigned round = 0; succeeded(needed) && round < roundCount && *needed > budget; ++round) {
+      uint64_t before = *needed;
+      if (failed(improve(budget, *needed)))
+        return failure();
+      if (*needed >= before)
+        break;
+    }
+    return needed;
+  }
+
+  /// The same with more and more loops in segments; the cheapest entry within the budget is taken, or the smallest.
+  FailureOr<uint64_t> reduceWithSegments(uint64_t budget) {
+    uint64_t leastBytes = arena / leastCutPart;
+    OwningOpRef<func::FuncOp> best;
+    uint64_t bestBytes = 0;
+    double bestAdded = 0;
+    OwningOpRef<func::FuncOp> base(entry.clone());
+    EntryRecomputer segmented(*base, *this);
+    for (unsigned cuts = 0; cuts <= mostCuts; ++cuts) {
+      std::optional<SegmentableScan> scan = findSegmentableScan(*base, constraints, leastBytes, /*onlyMarked=*/false);
+      if (!scan && cuts == 0)
+        return reduce(budget);
+      OwningOpRef<func::FuncOp> trial(base->clone());
+      EntryRecomputer recomputer(*trial, segmented);
+      FailureOr<uint64_t> bytes = recomputer.reduce(budget);
+      if (failed(bytes))
+        return failure();
+      bool isBetter = !best || (*bytes <= budget ? bestBytes > budget || recomputer.addedNanoseconds < bestAdded
+                                                 : *bytes < bestBytes);
+      if (isBetter) {
+        best = std::move(trial);
+        bestBytes = *bytes;
+        bestAdded = recomputer.addedNanoseconds;
+      }
+      if (!scan)
+        break;
+      segmented.cut(*scan);
+    }
+    entry.getBody().takeBody(best->getBody());
+    entry->setAttrs((*best)->getAttrDictionary());
+    return bestBytes;
   }
 
   /// One round: the cheapest choice within the budget, or the one with the smallest arena.

@@ -19,6 +19,9 @@ def checkpoint(function, *args, **kwargs):
     batch norm) is assigned once. ``memory_budget`` of `ferrule.compile` chooses by itself what to compute again; this is
     for those who know better.
 
+    Of a loop inside (`F.scan`, `F.while_loop` with max_steps) the results are kept, and of its steps only the carries at some
+    of them. Around the step of a loop it keeps the carry of each step alone.
+
     It counts in traced and compiled functions. Dynamic mode, where any value may be looked at, keeps what it keeps.
 
     Args:

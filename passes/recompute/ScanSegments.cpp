@@ -1,0 +1,396 @@
+#include "passes/recompute/ScanSegments.h"
+
+#include "ir/graph/GraphBuilder.h"
+#include "ir/graph/Nonzero.h"
+#include "ir/graph/Shape.h"
+#include "passes/recompute/Marks.h"
+#include "passes/recompute/TimeEstimate.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <array>
+
+using namespace mlir;
+using namespace mlir::ferrule;
+
+//===------------------------------------------------------------------------------------------------------------===//
+// Finding
+//===------------------------------------------------------------------------------------------------------------===//
+
+/// The scan that reads the stacked value, and does nothing but take its slices; null if others read it too.
+static ScanOp findOnlyScan(Value stacked, ScanOp forward) {
+  ScanOp reader;
+  for (OpOperand &use : stacked.getUses()) {
+    auto scan = dyn_cast<ScanOp>(use.getOwner());
+    bool isSliced =
+        scan && use.getOperandNumber() >= scan.getInits().size() && use.getOperandNumber() < getFirstCapture(scan);
+    if (!isSliced || (reader && reader != scan) || scan->getBlock() != forward->getBlock())
+      return {};
+    reader = scan;
+  }
+  return reader;
+}
+
+/// The reader of most residual bytes, with its residuals.
+static SegmentableScan findReader(ScanOp scan, const TimeEstimate &estimate) {
+  llvm::MapVector<Operation *, SmallVector<unsigned>> readers;
+  for (OpResult result : scan->getResults().drop_front(scan.getInits().size()))
+    if (ScanOp reader = findOnlyScan(result, scan))
+      readers[reader].push_back(result.getResultNumber());
+  SegmentableScan best;
+  double most = 0;
+  for (auto &[reader, residuals] : readers) {
+    double bytes = 0;
+    for (unsigned residual : residuals)
+      bytes += estimate.getBytes(scan.getResult(residual));
+    if (bytes > most) {
+      most = bytes;
+      best = {scan, cast<ScanOp>(reader), residuals, 0, 0};
+    }
+  }
+  return best;
+}
+
+static bool countsDim(Operation *op) {
+  return op
+      ->walk(
+          [](DispatchOp dispatch) { return getCountedDim(dispatch) ? WalkResult::interrupt() : WalkResult::advance(); })
+      .wasInterrupted();
+}
+
+/// Sets the length with which fewest bytes are live, or leaves 0 if none saves anything. Steps besides whole segments
+/// cost copies of what the scans read and stack, so a divisor is taken unless it needs much more.
+static void chooseLength(SegmentableScan &scan, const TimeEstimate &estimate) {
+  std::optional<int64_t> steps = scan.forward.getStepCount().getConstant();
+  if (!steps)
+    return;
+  double residualBytes = 0, carryBytes = 0, copiedBytes = 0;
+  for (unsigned residual : scan.residuals)
+    residualBytes += estimate.getBytes(scan.forward.getResult(residual));
+  for (Value init : scan.forward.getInits())
+    carryBytes += estimate.getBytes(init);
+  for (ScanOp each : {scan.forward, scan.backward}) {
+    for (Value x : each.getXs())
+      if (x.getDefiningOp() != scan.forward)
+        copiedBytes += estimate.getBytes(x);
+    for (Value y : each.getResults().drop_front(each.getInits().size()))
+      if (each == scan.backward)
+        copiedBytes += estimate.getBytes(y);
+  }
+  double least = residualBytes;
+  for (int64_t length = 2; length <= *steps / 2; ++length) {
+    bool isDivisor = *steps % length == 0;
+    double bytes = carryBytes * double(*steps / length) + residualBytes * double(length) / double(*steps);
+    // The steps behind the last whole segment keep what they make, too.
+    if (!isDivisor)
+      bytes += copiedBytes + residualBytes * double(*steps % length) / double(*steps);
+    if (bytes >= least)
+      continue;
+    least = bytes;
+    scan.segmentSteps = length;
+    scan.savedBytes = uint64_t(residualBytes - bytes);
+  }
+}
+
+std::optional<SegmentableScan> mlir::ferrule::findSegmentableScan(func::FuncOp entry,
+                                                                  const ::ferrule::DimConstraints &constraints,
+                                                                  uint64_t leastBytes, bool onlyMarked) {
+  TimeEstimate estimate(constraints);
+  std::optional<SegmentableScan> best;
+  entry.walk([&](ScanOp scan) {
+    if ((onlyMarked && !isInCheckpoint(scan.getLoc())) || scan->hasAttr(segmentAttributeName))
+      return;
+    SegmentableScan found = findReader(scan, estimate);
+    if (!found.backward || found.backward.getStepCount() != scan.getStepCount() || countsDim(scan))
+      return;
+    chooseLength(found, estimate);
+    if (found.segmentSteps != 0 && found.savedBytes >= std::max<uint64_t>(leastBytes, best ? best->savedBytes + 1 : 1))
+      best = found;
+  });
+  return best;
+}
+
+//===------------------------------------------------------------------------------------------------------------===//
+// Cutting
+//===------------------------------------------------------------------------------------------------------------===//
+
+namespace {
+
+RankedTensorType getTensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+/// What one of the two scans becomes: a scan over whole segments, and one over the steps behind them if there are any.
+struct Cut {
+  /// Of the original's results: their replacements, or null for residuals.
+  SmallVector<Value> results;
+  /// Of the forward scan: the carries with which the segments begin, stacked, and the residuals of the steps behind
+  /// them.
+  SmallVector<Value> begins;
+  DenseMap<Value, Value> residualsOfRest;
+};
+
+/// In the body of a scan over segments: what stands for an operand.
+struct BodyArguments {
+  DenseMap<Value, Value> slices, captures;
+};
+
+/// Cuts one pair of scans. Steps are counted along the stacked axis, whichever way the scans run.
+class SegmentCutter {
+public:
+  explicit SegmentCutter(const SegmentableScan &found)
+      : found(found), forward(found.forward), backward(found.backward), builder(found.forward),
+        steps(*forward.getStepCount().getConstant()), segmentSteps(found.segmentSteps),
+        segmentCount(steps / segmentSteps), wholeSteps(segmentCount * segmentSteps) {}
+
+  void run() {
+    Cut first = cut(
+        forward, [&](SmallVector<Value> inits, Cut &parts) { return cutForward(inits, parts); },
+        [&](SmallVector<Value> inits, Cut &parts) { return createRest(forward, inits, parts); });
+    builder.setInsertionPoint(backward);
+    Cut second = cut(
+        backward, [&](SmallVector<Value> inits, Cut &) { return cutBackward(inits, first); },
+        [&](SmallVector<Value> inits, Cut &) { return createRest(backward, inits, first); });
+    replace(backward, second);
+    replace(forward, first);
+  }
+
+private:
+  /// Results of one part: the carries, then what it stacks, one for each stacked result of the original (null:
+  /// residual).
+  using CreatePart = llvm::function_ref<SmallVector<Value>(SmallVector<Value> inits, Cut &parts)>;
+
+  bool isResidual(Value value) const {
+    return value.getDefiningOp() == forward &&
+           llvm::is_contained(found.residuals, cast<OpResult>(value).getResultNumber());
+  }
+  bool hasRest() const { return wholeSteps != steps; }
+  DimsAttr getLength(int64_t count) { return DimsAttr::get(builder.getContext(), {DimExpr(count)}); }
+  /// Of one segment of a stacked value, and of all segments, stacked.
+  RankedTensorType getSegmentType(Value stacked) const {
+    return getStackedType(DimExpr(segmentSteps), getSliceType(getTensorType(stacked)));
+  }
+  RankedTensorType getCutType(Value stacked) const {
+    return getStackedType(DimExpr(segmentCount), getSegmentType(stacked));
+  }
+
+  /// Both parts in the order in which the scan runs over them: a reverse one takes the steps behind the segments first.
+  Cut cut(ScanOp scan, CreatePart createSegments, CreatePart createRestOfSteps) {
+    Cut parts;
+    unsigned carryCount = scan.getInits().size();
+    SmallVector<Value> carries(scan.getInits()), whole, rest;
+    auto advance = [&](SmallVector<Value> &results, CreatePart create) {
+      results = create(carries, parts);
+      carries.assign(results.begin(), results.begin() + carryCount);
+    };
+    if (hasRest() && scan.getReverse())
+      advance(rest, createRestOfSteps);
+    advance(whole, createSegments);
+    if (hasRest() && !scan.getReverse())
+      advance(rest, createRestOfSteps);
+    parts.results = carries;
+    for (unsigned index = carryCount; index < scan.getNumResults(); ++index) {
+      Value original = scan.getResult(index);
+      parts.results.push_back(isResidual(original) ? Value()
+                                                   : join(original, whole[index], hasRest() ? rest[index] : Value()));
+    }
+    return parts;
+  }
+
+  void replace(ScanOp scan, const Cut &parts) {
+    for (auto [old, result] : llvm::zip(scan.getResults(), parts.results))
+      if (result)
+        old.replaceAllUsesWith(result);
+    scan.erase();
+  }
+
+  //===--- Pieces of stacked values ------------------------------------------------------------------------------===//
+
+  /// One kernel that only moves elements.
+  Value createMove(Location maker, ValueRange operands, llvm::function_ref<Value(GraphBuilder &, ValueRange)> move,
+                   Type type) {
+    Location location = withoutCheckpoint(maker);
+    auto dispatch = DispatchOp::create(builder, location, TypeRange(type), operands);
+    OpBuilder::InsertionGuard guard(builder);
+    Block *body = builder.createBlock(&dispatch.getBody());
+    for (Value operand : operands)
+      body->addArgument(operand.getType(), location);
+    GraphBuilder b(builder, location);
+    YieldOp::create(builder, location, move(b, body->getArguments()));
+    return dispatch.getResult(0);
+  }
+
+  /// The steps of a stacked value in whole segments, or those behind them. Made once for both scans.
+  Value take(Value stacked, bool isRest) {
+    if (!hasRest())
+      return stacked;
+    Value &taken = pieces[isRest][stacked];
+    if (taken)
+      return taken;
+    Dims starts(getDims(stacked).size(), DimExpr(0)), stops = getDims(stacked);
+    (isRest ? starts : stops).front() = DimExpr(wholeSteps);
+    SmallVector<int64_t> strides(starts.size(), 1);
+    RankedTensorType type =
+        getStackedType(DimExpr(isRest ? steps - wholeSteps : wholeSteps), getSliceType(getTensorType(stacked)));
+    taken = createMove(
+        stacked.getLoc(), stacked,
+        [&](GraphBuilder &b, ValueRange xs) { return b.slice(xs[0], starts, stops, strides); }, type);
+    return taken;
+  }
+
+  /// The whole of a stacked result: `segments` is one slice a segment, `rest` null or the steps behind them.
+  Value join(Value original, Value segments, Value rest) {
+    GraphBuilder b(builder, original.getLoc());
+    RankedTensorType type = getTensorType(original);
+    Value whole = b.reshape(segments, getDims(getStackedType(DimExpr(wholeSteps), getSliceType(type))));
+    if (!rest)
+      return whole;
+    return createMove(
+        original.getLoc(), {whole, rest}, [](GraphBuilder &inner, ValueRange parts) { return inner.concat(parts, 0); },
+        type);
+  }
+
+  //===--- Scans -------------------------------------------------------------------------------------------------===//
+
+  /// `original` over so many steps, with `xs` and `captures` for its own. Of the stacked results those that are wanted
+  /// are left; the others are null in what comes back.
+  SmallVector<Value> createSteps(ScanOp original, int64_t count, ValueRange inits, ValueRange xs, ValueRange captures,
+                                 llvm::function_ref<bool(Value)> isWanted, bool isSecondRun = false) {
+    unsigned carryCount = original.getInits().size();
+    SmallVector<Type> types(original.getInits().getTypes());
+    for (Value result : original.getResults().drop_front(carryCount))
+      if (isWanted(result))
+        types.push_back(getStackedType(DimExpr(count), getSliceType(getTensorType(result))));
+    ScanOp created =
+        ScanOp::create(builder, original.getLoc(), types, inits, xs, captures, getLength(count), original.getReverse());
+    created->setAttr(segmentAttributeName, builder.getUnitAttr());
+    if (isSecondRun)
+      created->setAttr(recomputedAttributeName, builder.getUnitAttr());
+    IRMapping mapping;
+    original.getBody().cloneInto(&created.getBody(), mapping);
+    auto yield = cast<YieldOp>(created.getBody().front().getTerminator());
+    SmallVector<Value> yielded, results(created.getResults().take_front(carryCount));
+    unsigned next = carryCount;
+    for (auto [result, value] : llvm::zip(original.getResults(), yield.getValues())) {
+      bool isCarry = result.getResultNumber() < carryCount;
+      if (isCarry || isWanted(result))
+        yielded.push_back(value);
+      if (!isCarry)
+        results.push_back(isWanted(result) ? Value(created.getResult(next++)) : Value());
+    }
+    yield.getValuesMutable().assign(yielded);
+    return results;
+  }
+
+  /// The steps behind the segments, which keep all they make.
+  SmallVector<Value> createRest(ScanOp scan, ValueRange inits, Cut &ofForward) {
+    SmallVector<Value> xs;
+    for (Value x : scan.getXs())
+      xs.push_back(isResidual(x) ? ofForward.residualsOfRest.lookup(x) : take(x, /*isRest=*/true));
+    SmallVector<Value> results =
+        createSteps(scan, steps - wholeSteps, inits, xs, scan.getCaptures(), [](Value) { return true; });
+    if (scan == forward)
+      for (unsigned residual : found.residuals)
+        ofForward.residualsOfRest[forward.getResult(residual)] = results[residual];
+    return results;
+  }
+
+  /// A scan over the segments, of which a body with its arguments stands so far. In the body `arguments` tells what
+  /// stands for an operand; the slices of `begins` come last among the slices.
+  ScanOp createOuter(ScanOp original, ArrayRef<ScanOp> inner, ValueRange inits, ValueRange begins, TypeRange types,
+                     BodyArguments &arguments) {
+    llvm::SetVector<Value> stacked, captures;
+    for (ScanOp scan : inner) {
+      llvm::for_each(scan.getXs(), [&](Value x) { isResidual(x) ? false : stacked.insert(x); });
+      captures.insert(scan.getCaptures().begin(), scan.getCaptures().end());
+    }
+    GraphBuilder b(builder, original.getLoc());
+    SmallVector<Value> xs;
+    for (Value x : stacked)
+      xs.push_back(b.reshape(take(x, /*isRest=*/false), getDims(getCutType(x))));
+    llvm::append_range(xs, begins);
+    ScanOp outer = ScanOp::create(builder, original.getLoc(), types, inits, xs, captures.getArrayRef(),
+                                  getLength(segmentCount), original.getReverse());
+    outer->setAttr(segmentAttributeName, builder.getUnitAttr());
+    Block &body = outer.getBody().emplaceBlock();
+    for (Value init : inits)
+      body.addArgument(init.getType(), original.getLoc());
+    for (Value x : xs)
+      body.addArgument(getSliceType(getTensorType(x)), original.getLoc());
+    for (Value capture : captures)
+      body.addArgument(capture.getType(), original.getLoc());
+    for (auto [index, x] : llvm::enumerate(stacked))
+      arguments.slices[x] = body.getArgument(inits.size() + index);
+    for (auto [index, capture] : llvm::enumerate(captures))
+      arguments.captures[capture] = body.getArgument(inits.size() + xs.size() + index);
+    return outer;
+  }
+
+  static SmallVector<Value> lookupAll(ValueRange values, const DenseMap<Value, Value> &arguments) {
+    return llvm::map_to_vector(values, [&](Value value) { return arguments.lookup(value); });
+  }
+
+  SmallVector<Value> cutForward(ValueRange inits, Cut &parts) {
+    unsigned carryCount = inits.size();
+    auto isKept = [&](Value result) { return !isResidual(result); };
+    SmallVector<Type> types(inits.getTypes());
+    for (Value result : forward.getResults().drop_front(carryCount))
+      if (isKept(result))
+        types.push_back(getCutType(result));
+    for (Value init : inits)
+      types.push_back(getStackedType(DimExpr(segmentCount), getTensorType(init)));
+    BodyArguments arguments;
+    ScanOp outer = createOuter(forward, forward, inits, {}, types, arguments);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&outer.getBody().front());
+    ValueRange begin = outer.getBody().getArguments().take_front(carryCount);
+    SmallVector<Value> inner = createSteps(forward, segmentSteps, begin, lookupAll(forward.getXs(), arguments.slices),
+                                           lookupAll(forward.getCaptures(), arguments.captures), isKept);
+    SmallVector<Value> yielded, results;
+    unsigned next = 0;
+    for (Value value : inner) {
+      if (value)
+        yielded.push_back(value);
+      results.push_back(value ? Value(outer.getResult(next++)) : Value());
+    }
+    llvm::append_range(yielded, begin);
+    YieldOp::create(builder, forward.getLoc(), yielded);
+    parts.begins.assign(outer.getResults().begin() + next, outer.getResults().end());
+    return results;
+  }
+
+  SmallVector<Value> cutBackward(ValueRange inits, const Cut &ofForward) {
+    unsigned carryCount = inits.size();
+    SmallVector<Type> types(inits.getTypes());
+    for (Value stacked : backward.getResults().drop_front(carryCount))
+      types.push_back(getCutType(stacked));
+    BodyArguments arguments;
+    ScanOp outer = createOuter(backward, {backward, forward}, inits, ofForward.begins, types, arguments);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&outer.getBody().front());
+    auto own = outer.getBody().getArguments();
+    ValueRange begin = own.slice(getFirstCapture(outer) - ofForward.begins.size(), ofForward.begins.size());
+    SmallVector<Value> again = createSteps(
+        forward, segmentSteps, begin, lookupAll(forward.getXs(), arguments.slices),
+        lookupAll(forward.getCaptures(), arguments.captures), [&](Value result) { return isResidual(result); },
+        /*isSecondRun=*/true);
+    for (unsigned residual : found.residuals)
+      arguments.slices[forward.getResult(residual)] = again[residual];
+    SmallVector<Value> inner =
+        createSteps(backward, segmentSteps, own.take_front(carryCount), lookupAll(backward.getXs(), arguments.slices),
+                    lookupAll(backward.getCaptures(), arguments.captures), [](Value) { return true; });
+    YieldOp::create(builder, backward.getLoc(), inner);
+    return llvm::to_vector_of<Value>(outer.getResults());
+  }
+
+  const SegmentableScan &found;
+  ScanOp forward, backward;
+  OpBuilder builder;
+  int64_t steps, segmentSteps, segmentCount, wholeSteps;
+  /// By whether it is the rest.
+  std::array<DenseMap<Value, Value>, 2> pieces;
+};
+
+} // namespace
+
+void mlir::ferrule::cutIntoSegments(const SegmentableScan &scan) { SegmentCutter(scan).run(); }
