@@ -246,7 +246,9 @@ def FusePass : Pass<"ferrule-fuse", "::mlir::ModuleOp"> {
 
     **Before.** Layouts are chosen. **After.** Entries hold only read, assign, constant, reshape, `ferrule.dispatch`, and
     branches and loops, whose regions hold the same.
-    A contraction has its epilogue in its dispatch, a reduction its producers, an optimizer update all its results. Costly
+    A contraction has its epilogue in its dispatch, a reduction its producers, an optimizer update all its results. A layer
+    over [batch, steps, width] is computed over its rows, [batch * steps, width], up to where the two sizes are told apart:
+    a reshape moves behind elementwise ops and reductions, since a dispatch holds none. Costly
     elementwise ops and sums that read the same value share a pass over it, as the gates of a recurrent cell do.
     Cheap values are computed where they are read, unless they lie in memory anyway; an activation that the backward pass
     needs long after its first reader is stored again by a dispatch that computes it there on the way.
