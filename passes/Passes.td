@@ -250,8 +250,9 @@ def FusePass : Pass<"ferrule-fuse", "::mlir::ModuleOp"> {
     over [batch, steps, width] is computed over its rows, [batch * steps, width], up to where the two sizes are told apart:
     a reshape moves behind elementwise ops and reductions, since a dispatch holds none. Costly
     elementwise ops and sums that read the same value share a pass over it, as the gates of a recurrent cell do.
-    Cheap values are computed where they are read, unless they lie in memory anyway; an activation that the backward pass
-    needs long after its first reader is stored again by a dispatch that computes it there on the way.
+    Cheap values are computed where they are read, unless they lie in memory anyway, and costly ones where everything that
+    they are made of is read again with their reader; an activation that the backward pass needs long after its first reader
+    is stored again by a dispatch that computes it there on the way.
     Every op still rounds by itself, so results are the same with `fuse=false`, where each op is its own dispatch.
   }];
   let options = [Option<"fuse", "fuse", "bool", "true", "Off: one op a dispatch">];
