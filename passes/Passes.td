@@ -114,7 +114,8 @@ def SimplifyPass : Pass<"ferrule-simplify", "::mlir::ModuleOp"> {
     **Before.** Gradients are expanded: merging ops earlier would change the order in which cotangents add up.
     **After.** Canonical forms: no reshape of a reshape, transpose of a transpose or broadcast of a broadcast; no op that
     is the identity for every bit pattern, zero's sign included: x * 1, x / 1, x - 0, x + -0 (but not x + 0), neg(neg x),
-    a cast to the same dtype, where(m, x, x), stop_gradient. Equal ops are one.
+    a cast to the same dtype, where(m, x, x), stop_gradient. The sum of parts that are padded with zeros, which the gradients
+    of slices are, is the concatenation of the parts (each + 0). Equal ops are one.
 
     ```mlir
     %0 = ferrule.reshape %x {shape = [6]}
