@@ -55,6 +55,7 @@ private:
   LogicalResult emitSoftmax();
   LogicalResult emitContraction(Operation *root);
   LogicalResult emitWindow(Operation *root);
+  SmallVector<Value> emitImagePieces(FunctionEmitter &e, Value ctx, ValueRange pieces);
   LogicalResult emitPoolingGradient(Operation *root);
   LogicalResult emitTransposePanels(TransposePanelsOp op);
   LogicalResult emitCrossEntropy(Operation *root);
