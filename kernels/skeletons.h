@@ -34,6 +34,13 @@ constexpr int64_t matmul_tiles(int64_t M, int64_t N, int64_t tile_m, int64_t til
   return ceil_div(M, tile_m) * ceil_div(ceil_div(N, 16), tile_panels);
 }
 
+// Whether a product copies the rows of a register tile before it uses them: the left operand stands transposed, its k's a
+// multiple of 4 KiB apart, so that a cache of 8 ways holds 8 of them; and enough panels of a tile read the copy. Of more
+// k's than a block of the sum there would be no room for the copy.
+constexpr bool matmul_copies_rows(int64_t a_row_stride, int64_t a_k_bytes, int64_t K, int64_t tile_panels) {
+  return a_row_stride == 1 && a_k_bytes != 0 && a_k_bytes % 4096 == 0 && K <= 4096 && tile_panels >= 8;
+}
+
 // A transpose works on square blocks of so many rows and columns.
 inline constexpr int64_t kTransposeBlock = 64;
 

@@ -114,7 +114,8 @@ def SimplifyPass : Pass<"ferrule-simplify", "::mlir::ModuleOp"> {
     **Before.** Gradients are expanded: merging ops earlier would change the order in which cotangents add up.
     **After.** Canonical forms: no reshape of a reshape, transpose of a transpose or broadcast of a broadcast; no op that
     is the identity for every bit pattern, zero's sign included: x * 1, x / 1, x - 0, x + -0 (but not x + 0), neg(neg x),
-    a cast to the same dtype, where(m, x, x), stop_gradient. Equal ops are one.
+    a cast to the same dtype, where(m, x, x), stop_gradient. The sum of parts that are padded with zeros, which the gradients
+    of slices are, is the concatenation of the parts (each + 0). Equal ops are one.
 
     ```mlir
     %0 = ferrule.reshape %x {shape = [6]}
@@ -246,10 +247,15 @@ def FusePass : Pass<"ferrule-fuse", "::mlir::ModuleOp"> {
 
     **Before.** Layouts are chosen. **After.** Entries hold only read, assign, constant, reshape, `ferrule.dispatch`, and
     branches and loops, whose regions hold the same.
-    A contraction has its epilogue in its dispatch, a reduction its producers, an optimizer update all its results. Costly
+    A contraction has its epilogue in its dispatch, a reduction its producers, an optimizer update all its results. A layer
+    over [batch, steps, width] is computed over its rows, [batch * steps, width], up to where the two sizes are told apart:
+    a reshape moves behind elementwise ops and reductions, since a dispatch holds none. Costly
     elementwise ops and sums that read the same value share a pass over it, as the gates of a recurrent cell do.
-    Cheap values are computed where they are read, unless they lie in memory anyway; an activation that the backward pass
-    needs long after its first reader is stored again by a dispatch that computes it there on the way.
+    Cheap values are computed where they are read, unless they lie in memory anyway, and costly ones where everything that
+    they are made of is read again with their reader; an activation that the backward pass needs long after its first reader
+    is stored again by a dispatch that computes it there on the way.
+    Convolutions read the parts of a concatenation of channels where they lie, up to eight, unless another op needs the
+    whole, as the gradient of a weight does: neither the copy nor its bytes exist then.
     Every op still rounds by itself, so results are the same with `fuse=false`, where each op is its own dispatch.
   }];
   let options = [Option<"fuse", "fuse", "bool", "true", "Off: one op a dispatch">];

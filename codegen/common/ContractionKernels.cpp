@@ -4,6 +4,7 @@
 #include "codegen/common/TileChoice.h"
 
 #include "ir/graph/Matmul.h"
+#include "kernels/skeletons.h"
 
 using namespace mlir;
 using namespace mlir::ferrule;
@@ -79,11 +80,16 @@ LogicalResult KernelEmission::emitContraction(Operation *root) {
              : emitStore(rowAxes, rank - 1, getIdentityIndex(rank), sizes, /*panelColumns=*/false, batched);
   if (!store)
     return failure();
-  std::optional<int64_t> rowBytes = call.aRowStride.getConstant();
-  if (rowBytes)
-    *rowBytes *= element.getIntOrFloatBitWidth() / 8;
-  auto [tileRows, tilePanels] =
-      getProductTiles()[choose(getProductTiles().size(), chooseProductTile(call.m.getConstant(), call.n.getConstant(), rowBytes))];
+  int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
+  bool transposed = call.aRowStride == DimExpr(1);
+  std::optional<int64_t> rowBytes = (call.aRowStride * DimExpr(elementBytes)).getConstant();
+  std::optional<int64_t> columnBytes = (call.aInnerStride * DimExpr(elementBytes)).getConstant();
+  std::optional<int64_t> k = call.k.getConstant();
+  ProductShape shape{call.m.getConstant(), call.n.getConstant(), k, rowBytes, columnBytes, transposed};
+  auto [tileRows, tilePanels] = getProductTiles()[choose(getProductTiles().size(), chooseProductTile(shape))];
+  // What is not known yet may turn out so.
+  if (transposed && ::ferrule::kernels::matmul_copies_rows(1, columnBytes.value_or(4096), k.value_or(0), tilePanels))
+    spec.scratchBytes = call.k * DimExpr(laneCount * elementBytes);
   DimExpr tiles = DimExpr::ceilDiv(call.m, DimExpr(tileRows)) *
                   DimExpr::ceilDiv(DimExpr::ceilDiv(call.n, DimExpr(laneCount)), DimExpr(tilePanels));
   spec.tiles = call.batch * tiles;

@@ -162,6 +162,11 @@ Value FunctionEmitter::gather(Type element, Value pointer, Value offsets, Value 
   return fromMemory(element, vector);
 }
 
+void FunctionEmitter::prefetch(Type element, Value pointer, Value offset) {
+  constexpr int32_t reading = 0, nearest = 3, data = 1;
+  LLVM::Prefetch::create(b, loc, elementPointer(pointer, memoryType(element), offset), reading, nearest, data);
+}
+
 void FunctionEmitter::storeContiguous(Value vector, Type element, Value pointer, Value offset, Value mask) {
   Type memory = memoryType(element);
   if (element.isInteger(1))

@@ -68,6 +68,8 @@ public:
   Value loadRepeated(Type element, Value pointer, Value offset);
   Value gather(Type element, Value pointer, Value offsets, Value mask);
   void storeContiguous(Value vector, Type element, Value pointer, Value offset, Value mask);
+  /// Asks for the line that holds the element, which need not exist.
+  void prefetch(Type element, Value pointer, Value offset);
 
   /// 64-byte aligned stack space for `count` vectors of 8-byte lanes, in the entry block.
   Value stackVectors(unsigned count);

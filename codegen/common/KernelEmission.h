@@ -55,6 +55,7 @@ private:
   LogicalResult emitSoftmax();
   LogicalResult emitContraction(Operation *root);
   LogicalResult emitWindow(Operation *root);
+  SmallVector<Value> emitImagePieces(FunctionEmitter &e, Value ctx, ValueRange pieces);
   LogicalResult emitPoolingGradient(Operation *root);
   LogicalResult emitTransposePanels(TransposePanelsOp op);
   LogicalResult emitCrossEntropy(Operation *root);
@@ -94,6 +95,9 @@ private:
   }
   /// Whether the whole kernel takes less time than waking a thread.
   bool isTiny();
+  /// Asks for what the epilogue of a product will read and write in later rows of these columns, from which one line or
+  /// two are used at a time: too few for the processor to foresee the next.
+  void prefetchRows(FunctionEmitter &e, Value ctx, Value row, Value column, ArrayRef<DimExpr> sizes);
   /// Defines each root result as the vector that a store callback was given. False after an error.
   bool storeOutputs(ValueEmitter &values, const ElementIndex &index);
   DenseSet<Value> getRootResults() {

@@ -117,6 +117,28 @@ SmallVector<AffineIndex> KernelEmission::getEpilogueAccesses(const ElementIndex 
   return accesses;
 }
 
+void KernelEmission::prefetchRows(FunctionEmitter &e, Value ctx, Value row, Value column, ArrayRef<DimExpr> sizes) {
+  // No register tile is higher, so these rows belong to a tile behind this one.
+  constexpr int64_t ahead = 16;
+  constexpr size_t fewest = 2;
+  SmallVector<std::pair<Type, unsigned>> streams;
+  auto add = [&](Value value, unsigned slot) {
+    if (getDims(value) == Dims(sizes))
+      streams.push_back({elementOf(value), slot});
+  };
+  for (auto [slot, yielded] : llvm::enumerate(context.dispatch.getYielded()))
+    add(yielded, slot);
+  for (BlockArgument argument : context.dispatch.getBodyBlock().getArguments())
+    if (llvm::none_of(argument.getUsers(), [&](Operation *user) { return llvm::is_contained(roots, user); }))
+      add(argument, context.getInputSlot(argument));
+  std::optional<int64_t> width = sizes.back().getConstant();
+  if (!width || streams.size() < fewest)
+    return;
+  Value offset = e.add(e.mul(e.add(row, e.index(ahead)), e.index(*width)), column);
+  for (auto [type, slot] : streams)
+    e.prefetch(type, context.getBuffer(e, ctx, slot), offset);
+}
+
 /// store(ctx, row, col, count, in): rows run over `rowVariables`, columns (and lanes) over `columnVariable`. With
 /// `panelColumns` the column is 16 * panel + lane of a panel domain [panel, row, lane], whose lanes beyond count become
 /// zero and are stored too.
@@ -127,6 +149,8 @@ LLVM::LLVMFuncOp KernelEmission::emitStore(ArrayRef<unsigned> rowVariables, std:
   Value ctx = e.argument(0), row = e.argument(1), column = e.argument(2), count = e.argument(3), in = e.argument(4);
   if (batched)
     row = e.add(row, context.getRowBase(e, ctx));
+  if (isa<MatmulOp, PanelMatmulOp>(roots.front()) && !batched)
+    prefetchRows(e, ctx, row, column, sizes);
   SmallVector<AffineIndex> accesses = getEpilogueAccesses(index);
   LoopPosition position;
   position.runs = mergeVariables(rowVariables, sizes, accesses);

@@ -3,20 +3,28 @@
 #include "codegen/common/TileChoice.h"
 
 #include "ir/graph/PackPanels.h"
+#include "kernels/skeletons.h"
 
 using namespace mlir;
 using namespace mlir::ferrule;
 
-/// In registers 14x32 and 8x48 with AVX-512; for one or two rows 2x64; 6x16 with AVX2, and 8x16 with NEON.
-static constexpr ProductTile productTiles[] = {{42, 2}, {48, 3}, {2, 4}, {14, 2}, {24, 3}, {84, 2}, {96, 3}, {168, 2}};
-enum : unsigned { twoPanels = 0, threePanels = 1, fewRows = 2 };
+/// In registers 14x32 and 8x48 with AVX-512; for one or two rows 2x64; 6x16 with AVX2, and 8x16 with NEON. The last is
+/// for rows that are copied first, once for its panels.
+static constexpr ProductTile productTiles[] = {{42, 2}, {48, 3}, {2, 4},  {14, 2}, {24, 3},
+                                               {84, 2}, {96, 3}, {168, 2}, {42, 16}};
+enum : unsigned { twoPanels = 0, threePanels = 1, fewRows = 2, copiedRows = 8 };
 
 ArrayRef<ProductTile> mlir::ferrule::getProductTiles() { return productTiles; }
 
-unsigned mlir::ferrule::chooseProductTile(std::optional<int64_t> m, std::optional<int64_t> n,
-                                          std::optional<int64_t> rowBytes) {
+unsigned mlir::ferrule::chooseProductTile(const ProductShape &shape) {
+  const auto &[m, n, k, rowBytes, columnBytes, isTransposed] = shape;
   if (m && *m <= 2 && n && *n >= 4 * panelWidth)
     return fewRows;
+  // Fewer panels do not pay for the copy.
+  const ProductTile &copied = productTiles[copiedRows];
+  if (n && *n >= copied.panels * panelWidth && k && columnBytes &&
+      ::ferrule::kernels::matmul_copies_rows(isTransposed, *columnBytes, *k, copied.panels))
+    return copiedRows;
   // Rows that lie a multiple of 4 KiB apart share a set of an 8-way cache: no more than 8 of them fit.
   bool rowsCollide = rowBytes && *rowBytes != 0 && *rowBytes % 4096 == 0;
   return n && (*n % 48 == 0 || (rowsCollide && *n > 48)) ? threePanels : twoPanels;

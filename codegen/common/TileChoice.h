@@ -22,9 +22,15 @@ struct ProductTile {
 /// What there is to choose from, numbered by place.
 ArrayRef<ProductTile> getProductTiles();
 
-/// The number of the tile that the cost model takes for an [m, k] by [k, n] product whose left operand's rows lie
-/// `rowBytes` bytes apart; sizes that are not known before a run are empty.
-unsigned chooseProductTile(std::optional<int64_t> m, std::optional<int64_t> n, std::optional<int64_t> rowBytes);
+/// An [m, k] by [k, n] product whose left operand's rows lie `rowBytes` bytes apart, and its columns `columnBytes`. What is
+/// not known before a run is empty.
+struct ProductShape {
+  std::optional<int64_t> m, n, k, rowBytes, columnBytes;
+  bool isTransposed;
+};
+
+/// The number of the tile that the cost model takes.
+unsigned chooseProductTile(const ProductShape &shape);
 
 /// Choices that take the place of the cost model's.
 struct TileChoices {

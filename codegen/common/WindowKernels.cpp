@@ -62,6 +62,26 @@ static FailureOr<WindowShape> describeWindow(Operation *root, ArrayRef<DimExpr> 
   return shape;
 }
 
+/// The image that a forward op reads, whose channels may lie in pieces.
+static Dims getImageDims(Operation *root) {
+  Dims dims = getDims(root->getOperand(0));
+  if (auto convolution = dyn_cast<ImageConvolutionOp>(root))
+    for (Value piece : convolution.getXs().drop_front())
+      dims.back() = dims.back() + getDims(piece).back();
+  return dims;
+}
+
+/// The arguments that stand for an image in pieces: where they begin, their channels, how many there are.
+SmallVector<Value> KernelEmission::emitImagePieces(FunctionEmitter &e, Value ctx, ValueRange pieces) {
+  Value begins = e.stackSlots(pieces.size());
+  SmallVector<int64_t> channels;
+  for (auto [number, piece] : llvm::enumerate(pieces)) {
+    e.store(getInput(e, ctx, piece), e.elementPointer(begins, e.indexType(), e.index(number)), 8);
+    channels.push_back(*getDims(piece).back().getConstant());
+  }
+  return {begins, e.constantSlots(channels), e.index(channels.size())};
+}
+
 LogicalResult KernelEmission::emitWindow(Operation *root) {
   Value first = root->getOperand(0), result = root->getResult(0);
   std::string suffix = suffixOf(elementOf(first), false);
@@ -69,7 +89,7 @@ LogicalResult KernelEmission::emitWindow(Operation *root) {
     return unsupported(root, describe(elementOf(first)));
   bool inputGradient = isa<ImageConvolutionInputGradientOp>(root);
   bool weightGradient = isa<ImageConvolutionWeightGradientOp>(root);
-  Dims in = getDims(inputGradient ? result : first);
+  Dims in = inputGradient ? getDims(result) : getImageDims(root);
   Dims out = getDims(inputGradient ? first : weightGradient ? root->getOperand(1) : result);
   FailureOr<WindowShape> shape = describeWindow(root, in, out);
   if (failed(shape))
@@ -88,6 +108,8 @@ LogicalResult KernelEmission::emitWindow(Operation *root) {
                            .Default([](Operation *) { return "conv"; })
                            .str();
   bool convolution = family == "conv";
+  auto forward = dyn_cast<ImageConvolutionOp>(root);
+  bool inPieces = forward && forward.getXs().size() > 1;
   if (convolution) {
     /// Channels and the kernel are numbers, as the weight's shape is.
     auto number = [&](unsigned argument) { return *shape->arguments[argument].getConstant(); };
@@ -102,11 +124,15 @@ LogicalResult KernelEmission::emitWindow(Operation *root) {
       spec.tiles = spec.tiles * DimExpr(kernels::depthwise_tiles(1, outC));
     else if (!inputGradient)
       spec.tiles = spec.tiles * DimExpr(kernels::conv_column_blocks(groups, outC));
+    if (inPieces)
+      family += "_pieces";
     family += inputGradient ? "_input_gradient" : weightGradient ? "_weight_gradient" : "";
   }
   emitFunction([&](FunctionEmitter &e, Value ctx) {
     SmallVector<Value> arguments{ctx, e.addressOf(store)};
-    for (Value operand : root->getOperands())
+    if (inPieces)
+      llvm::append_range(arguments, emitImagePieces(e, ctx, forward.getXs()));
+    for (Value operand : root->getOperands().drop_front(inPieces ? forward.getXs().size() : 0))
       arguments.push_back(getInput(e, ctx, operand));
     for (const DimExpr &argument : shape->arguments)
       arguments.push_back(context.getSize(e, ctx, argument));

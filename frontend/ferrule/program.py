@@ -219,11 +219,40 @@ class Session:
         check_numerics: a run raises ExecutionError at the first value that is nan or infinite: of an input, of a variable,
             or of what a kernel made, with the line of the model. Every result is then read once more.
         arena: an Arena that this session runs in, in turn with others; None: memory of its own.
+        swap_file: for devices with little memory: the variables that entries assign and, without ``arena``, the arena lie in
+            this file, whose pages the system can take out of memory. It must not exist, and has no name once it is made:
+            its space returns with the session.
+        swap_limit: the most bytes that the file may take; None: what the session needs.
+        resident_bytes: the most of the arena that may be in memory at once: what is idle for longest is written to the file
+            meanwhile. ``info()`` tells what that takes. None: the system decides.
+
+    Raises:
+        ExecutionError: the file cannot be made or has no room, or some instruction needs more than ``resident_bytes``; the
+            message says what is the least.
+        MemoryError: there is no memory, or the file would take more than ``swap_limit``.
     """
 
-    def __init__(self, program, threads=None, target=None, share=None, check_numerics=False, arena=None):
+    def __init__(
+        self,
+        program,
+        threads=None,
+        target=None,
+        share=None,
+        check_numerics=False,
+        arena=None,
+        swap_file=None,
+        swap_limit=None,
+        resident_bytes=None,
+    ):
         if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
             raise errors.ExecutionError(f"threads is {threads!r}; allowed: 1 or more, or None for all CPUs")
+        for name, value in (("swap_limit", swap_limit), ("resident_bytes", resident_bytes)):
+            if value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise errors.ExecutionError(f"{name} is {value!r}; allowed: 1 byte or more, or None")
+            if swap_file is None:
+                raise errors.ExecutionError(f"{name} is {value}, but there is no swap_file")
         self.program = program
         self._session = _runtime.Session(
             program._program,
@@ -231,6 +260,9 @@ class Session:
             target=target,
             share=None if share is None else share._session,
             arena=None if arena is None else arena._arena,
+            swap_file=swap_file,
+            swap_limit=swap_limit or 0,
+            resident_bytes=resident_bytes or 0,
         )
         self._session.check_numerics(check_numerics)
 
@@ -323,7 +355,12 @@ class Session:
         return Profile(self._session, capacity)
 
     def info(self):
-        """The target, the thread count and the bytes that are allocated."""
+        """The target, the thread count and the bytes that are allocated.
+
+        With a swap file also ``swap_bytes``, what it takes; and under ``resident_bytes`` that number as it was planned,
+        ``written_bytes`` and ``forgotten_bytes``, what was written to the file or given up unwritten since the session
+        began, and ``paging_seconds``, what runs spent on that. Waiting for what is read again is in the kernels' times.
+        """
         return self._session.info()
 
 

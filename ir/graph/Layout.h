@@ -10,6 +10,8 @@ namespace mlir::ferrule {
 
 /// Columns of a panel, on every target.
 inline constexpr int64_t panelWidth = 16;
+/// A convolution's kernel has code of its own for each of the pieces in which its image lies.
+inline constexpr size_t maxImagePieces = 8;
 
 /// How a tensor stands in memory: row-major, or panels as `pack` makes them.
 struct PanelLayout {

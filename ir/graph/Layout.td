@@ -70,8 +70,12 @@ class Ferrule_ImageOp<string mnemonic, string lowering, dag operands>
                                       DefaultValuedAttr<BoolAttr, "true">:$count_include_pad));
 }
 def Ferrule_ImageConvolutionOp
-    : Ferrule_ImageOp<"image_convolution", "Convolution", (ins Ferrule_Tensor:$x, Ferrule_Tensor:$panels)> {
+    : Ferrule_ImageOp<"image_convolution", "Convolution", (ins Variadic<Ferrule_Tensor>:$xs, Ferrule_Tensor:$panels)> {
   let summary = "convolution of a channels-last image with panels over the output channels";
+  let description = [{
+    Several `xs` are an image whose channels lie in pieces, one after the other: images alike but for their numbers of
+    channels, which are constants. Fusion makes them of a concatenation, at most `maxImagePieces`, for `groups` = 1.
+  }];
 }
 def Ferrule_ImageConvolutionInputGradientOp
     : Ferrule_ImageOp<"image_convolution_input_gradient", "ConvolutionInputGradient",

@@ -47,9 +47,10 @@ FERRULE_INLINE void for_panels(int64_t columns, int64_t row_stride, Rows rows) {
   strips(Height<1>{});
 }
 
-template <typename T>
-FERRULE_INLINE void conv(void* ctx, FerruleStore store, const T* x, const T* weights, const ConvShape& s,
-                         int64_t tile_begin, int64_t tile_end) {
+// `source(n, g)` is image n from group g's first channel on, whose pixels are `pixel_stride` elements apart.
+template <typename T, typename Source>
+FERRULE_INLINE void conv(void* ctx, FerruleStore store, Source source, int64_t pixel_stride, const T* weights,
+                         const ConvShape& s, int64_t tile_begin, int64_t tile_end) {
   const int64_t channels = s.in_c / s.groups, columns = s.out_c / s.groups;
   const int64_t panel_stride = s.kernel_d * s.kernel_h * s.kernel_w * channels * kLanes;
   const int64_t group_stride = ceil_div(columns, kLanes) * panel_stride;
@@ -57,17 +58,16 @@ FERRULE_INLINE void conv(void* ctx, FerruleStore store, const T* x, const T* wei
   const int64_t block_columns = columns / blocks, block_panels = ceil_div(block_columns, kLanes);
   const auto block_of_columns = [&](int64_t block, int64_t begin, int64_t end) __attribute__((always_inline)) {
     for (int64_t g = 0; g < s.groups; ++g) {
-      const PanelStrip<T> strip{ctx,    store,           weights + g * group_stride, channels, panel_stride,
-                                s.in_c, forward_strip(s)};
+      const PanelStrip<T> strip{ctx, store, weights + g * group_stride, channels, panel_stride, forward_strip(s)};
       const auto panels = [&](auto width, auto last, int64_t panel, int64_t last_count) __attribute__((always_inline)) {
         for (int64_t t = begin; t < end; ++t) {
-          const T* image = x + t / (s.out_d * s.out_h) * s.in_d * s.in_h * s.in_w * s.in_c + g * channels;
+          const auto image = source(t / (s.out_d * s.out_h), g);
           const OutputRow row{t / s.out_h % s.out_d, t % s.out_h};
           strip.template run<decltype(width)::value, decltype(last)::half>(image, row, block * block_panels + panel,
                                                                            t * s.out_w, g * columns, last_count);
         }
       };
-      for_panels<T>(block_columns, s.in_c * s.stride_w, panels);
+      for_panels<T>(block_columns, pixel_stride * s.stride_w, panels);
     }
   };
   if (blocks == 1) return block_of_columns(0, tile_begin, tile_end);
@@ -75,6 +75,26 @@ FERRULE_INLINE void conv(void* ctx, FerruleStore store, const T* x, const T* wei
     const int64_t begin = tile_begin - block * rows, end = tile_end - block * rows;
     block_of_columns(block, begin > 0 ? begin : 0, end < rows ? end : rows);
   }
+}
+
+template <typename T>
+FERRULE_INLINE void conv_of_image(void* ctx, FerruleStore store, const T* x, const T* weights, const ConvShape& s,
+                                  int64_t tile_begin, int64_t tile_end) {
+  const auto image = [&](int64_t n, int64_t g) __attribute__((always_inline)) {
+    return WholeImage<T>{x + n * s.in_d * s.in_h * s.in_w * s.in_c + g * (s.in_c / s.groups), s.in_c};
+  };
+  conv(ctx, store, image, s.in_c, weights, s, tile_begin, tile_end);
+}
+
+template <typename T>
+FERRULE_INLINE void conv_of_pieces(void* ctx, FerruleStore store, const void* const* pieces, const int64_t* channels,
+                                   int64_t count, const T* weights, const ConvShape& s, int64_t tile_begin,
+                                   int64_t tile_end) {
+  const auto image = [&](int64_t n, int64_t) __attribute__((always_inline)) {
+    return ImagePieces<T>{pieces, channels, count, n * s.in_d * s.in_h * s.in_w};
+  };
+  // Pieces are mostly of one size; that of their rows decides between tiles of the same bits.
+  conv(ctx, store, image, s.in_c / count, weights, s, tile_begin, tile_end);
 }
 
 template <typename T>
@@ -86,12 +106,13 @@ FERRULE_INLINE void conv_input_gradient(void* ctx, FerruleStore store, const T* 
   each_phase(
       s, [&](int64_t phase) __attribute__((always_inline)) {
         for (int64_t g = 0; g < s.groups; ++g) {
-          const PanelStrip<T> strip{ctx,          store,   weights + g * group_stride,    channels,
-                                    panel_stride, s.out_c, input_gradient_strip(s, phase)};
+          const PanelStrip<T> strip{ctx,          store, weights + g * group_stride, channels,
+                                    panel_stride, input_gradient_strip(s, phase)};
           const auto panels = [&](auto width, auto last, int64_t panel, int64_t last_count)
               __attribute__((always_inline)) {
             for (int64_t t = tile_begin; t < tile_end; ++t) {
-              const T* image = dy + t / (s.in_d * s.in_h) * s.out_d * s.out_h * s.out_w * s.out_c + g * channels;
+              const WholeImage<T> image{
+                  dy + t / (s.in_d * s.in_h) * s.out_d * s.out_h * s.out_w * s.out_c + g * channels, s.out_c};
               const OutputRow row{t / s.in_h % s.in_d, t % s.in_h};
               strip.template run<decltype(width)::value, decltype(last)::half>(image, row, panel, t * s.in_w,
                                                                                g * columns, last_count);
@@ -109,7 +130,13 @@ FERRULE_INLINE void conv_input_gradient(void* ctx, FerruleStore store, const T* 
   FERRULE_DEFINE(void, ferrule_conv_##S)                                                                \
   (void* ctx, FerruleStore store, const T* p, const T* q, FERRULE_SHAPE_PARAMETERS, int64_t tile_begin, \
    int64_t tile_end, void*) {                                                                           \
-    ferrule::kernels::conv(ctx, store, p, q, FERRULE_SHAPE, tile_begin, tile_end);                      \
+    ferrule::kernels::conv_of_image(ctx, store, p, q, FERRULE_SHAPE, tile_begin, tile_end);             \
+  }                                                                                                     \
+  FERRULE_DEFINE(void, ferrule_conv_pieces_##S)                                                         \
+  (void* ctx, FerruleStore store, const void* const* pieces, const int64_t* channels, int64_t count,    \
+   const T* q, FERRULE_SHAPE_PARAMETERS, int64_t tile_begin, int64_t tile_end, void*) {                 \
+    ferrule::kernels::conv_of_pieces(ctx, store, pieces, channels, count, q, FERRULE_SHAPE, tile_begin, \
+                                     tile_end);                                                         \
   }                                                                                                     \
   FERRULE_DEFINE(void, ferrule_conv_input_gradient_##S)                                                 \
   (void* ctx, FerruleStore store, const T* p, const T* q, FERRULE_SHAPE_PARAMETERS, int64_t tile_begin, \

@@ -1,4 +1,6 @@
 // Convolution, its gradients and the panel transpose against the scalar reference, bit for bit.
+#include <deque>
+
 #include "catch2/catch.hpp"
 #include "kernels/conv/reference.h"
 #include "kernels/testing/matrix_store.h"
@@ -15,20 +17,24 @@ template <>
 struct Family<float> {
   explicit Family(const SkeletonTable& t)
       : conv(t.ferrule_conv_f32),
+        conv_pieces(t.ferrule_conv_pieces_f32),
         input_gradient(t.ferrule_conv_input_gradient_f32),
         weight_gradient(t.ferrule_conv_weight_gradient_f32),
         transpose(t.ferrule_transpose_panels_f32) {}
   decltype(SkeletonTable::ferrule_conv_f32) conv, input_gradient, weight_gradient;
+  decltype(SkeletonTable::ferrule_conv_pieces_f32) conv_pieces;
   decltype(SkeletonTable::ferrule_transpose_panels_f32) transpose;
 };
 template <>
 struct Family<double> {
   explicit Family(const SkeletonTable& t)
       : conv(t.ferrule_conv_f64),
+        conv_pieces(t.ferrule_conv_pieces_f64),
         input_gradient(t.ferrule_conv_input_gradient_f64),
         weight_gradient(t.ferrule_conv_weight_gradient_f64),
         transpose(t.ferrule_transpose_panels_f64) {}
   decltype(SkeletonTable::ferrule_conv_f64) conv, input_gradient, weight_gradient;
+  decltype(SkeletonTable::ferrule_conv_pieces_f64) conv_pieces;
   decltype(SkeletonTable::ferrule_transpose_panels_f64) transpose;
 };
 
@@ -84,6 +90,48 @@ void check(const ConvShape& s, uint64_t seed, bool special) {
     family.transpose(weights.data(), got_transposed.data(), s.groups, out_g, taps, in_g, 0,
                      s.groups * ceil_div(in_g, 16) * taps);
     REQUIRE(difference(transposed, got_transposed) == "");
+  }
+}
+
+// The channels of images x from number `first` on that make the images `piece`.
+template <typename T>
+void take_channels(const Buffer<T>& x, int64_t in_c, int64_t first, int64_t count, Buffer<T>& piece) {
+  for (int64_t i = 0; i < piece.size(); ++i) piece[i] = x[i / count * in_c + first + i % count];
+}
+
+// The convolution that reads its image in pieces of so many channels, against the reference on the whole image.
+template <typename T>
+void check_pieces(const ConvShape& s, const std::vector<int64_t>& channels, uint64_t seed, bool special) {
+  Random random(seed);
+  Buffer<T> x(s.batch * s.in_d * s.in_h * s.in_w * s.in_c);
+  Buffer<T> weights(ceil_div(s.out_c, 16) * s.kernel_d * s.kernel_h * s.kernel_w * s.in_c * 16);
+  random.fill(x, special);
+  random.fill(weights, special);
+  Buffer<T> y(s.batch * s.out_d * s.out_h * s.out_w * s.out_c);
+  reference_conv(x.data(), weights.data(), s, y.data());
+  std::deque<Buffer<T>> pieces;
+  std::vector<const void*> begins;
+  int64_t first = 0;
+  for (const int64_t count : channels) {
+    pieces.emplace_back(x.size() / s.in_c * count);
+    take_channels(x, s.in_c, first, count, pieces.back());
+    begins.push_back(pieces.back().data());
+    first += count;
+  }
+  REQUIRE(first == s.in_c);
+  const int64_t tiles = s.batch * s.out_d * s.out_h * conv_column_blocks(1, s.out_c);
+  for (const SkeletonTable* table : runnable_skeletons()) {
+    INFO(table->target << " shape " << describe(s) << " in " << channels.size() << " pieces");
+    Buffer<T> got(y.size());
+    Matrix<T> matrix{got.data(), s.out_c};
+    for (const auto& [begin, end] : {std::pair(tiles / 2, tiles), std::pair(int64_t{0}, tiles / 2)}) {
+      Family<T>(*table).conv_pieces(&matrix, store_matrix<T>, begins.data(), channels.data(),
+                                    static_cast<int64_t>(channels.size()), weights.data(), s.batch, s.in_h, s.in_w,
+                                    s.in_c, s.out_h, s.out_w, s.out_c, s.groups, s.kernel_h, s.kernel_w, s.stride_h,
+                                    s.stride_w, s.pad_top, s.pad_left, s.dilation_h, s.dilation_w, s.in_d, s.out_d,
+                                    s.kernel_d, s.stride_d, s.pad_front, s.dilation_d, begin, end, nullptr);
+    }
+    REQUIRE(difference(y, got) == "");
   }
 }
 
@@ -153,6 +201,28 @@ TEST_CASE("convolutions of volumes equal the reference on random shapes") {
     check<float>(s, seed, random.between(0, 2) == 0);
     if (tried % 3 == 0) check<double>(s, seed, false);
   }
+}
+
+TEST_CASE("convolutions of images in pieces equal the reference on the whole image") {
+  Random random(5);
+  int tried = 0;
+  for (uint64_t seed = 0; tried < 60; ++seed) {
+    ConvShape s = random_shape(random);
+    if (seed % 4 == 0) add_depth(s, random);
+    s.groups = 1;
+    s.in_c = 0;
+    std::vector<int64_t> channels(random.between(2, 8));
+    for (int64_t& count : channels) s.in_c += count = random.between(1, 20);
+    if (s.out_d == 0 || s.out_h == 0 || s.out_w == 0) continue;
+    ++tried;
+    check_pieces<float>(s, channels, seed, random.between(0, 2) == 0);
+    if (tried % 3 == 0) check_pieces<double>(s, channels, seed, false);
+  }
+  // Blocks of 4,096 k end within a piece, between two, and at taps outside of the image.
+  check_pieces<float>({1, 3, 5, 520, 3, 5, 17, 1, 3, 3, 1, 1, 1, 1, 1, 1}, {8, 512}, 6, false);
+  check_pieces<float>({1, 2, 5, 1024, 2, 5, 40, 1, 2, 2, 1, 1, 1, 1, 1, 1}, {512, 512}, 7, true);
+  check_pieces<float>({1, 3, 7, 6000, 3, 7, 33, 1, 1, 1, 1, 1, 0, 0, 1, 1}, {1000, 4096, 904}, 8, false);
+  check_pieces<float>({2, 5, 9, 12, 5, 9, 256, 1, 3, 3, 1, 1, 1, 1, 1, 1}, {4, 8}, 9, false);
 }
 
 TEST_CASE("convolutions move their sums on at every 4,096th k, absent positions counted") {

@@ -7,6 +7,41 @@
 
 namespace ferrule::kernels {
 
+// What a strip reads. run(pixel, pixel_stride, first, count) gets, in ascending order, the runs of a pixel's channels that
+// are neighbours in memory: `count` of them from number `first` on, `pixel_stride` elements before the next pixel's.
+
+// Channels [0, channels) of an image.
+template <typename T>
+struct WholeImage {
+  const T* image;
+  int64_t pixel_stride;
+
+  template <typename Run>
+  FERRULE_INLINE void each_run(int64_t pixel, int64_t channels, Run run) const {
+    run(image + pixel * pixel_stride, pixel_stride, int64_t{0}, channels);
+  }
+};
+
+// The channels of several images of one size, one after the other. Each piece gets code of its own, in which its stride
+// is a constant; so the callers bound their number.
+template <typename T>
+struct ImagePieces {
+  const void* const* pieces;
+  const int64_t* channels_of;
+  int64_t count, first_pixel;
+
+  template <typename Run>
+  FERRULE_INLINE void each_run(int64_t pixel, int64_t, Run run) const {
+    int64_t first = 0;
+#pragma unroll
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t channels = channels_of[i];
+      run(static_cast<const T*>(pieces[i]) + (first_pixel + pixel) * channels, channels, first, channels);
+      first += channels;
+    }
+  }
+};
+
 template <typename T>
 struct PanelStrip {
   void* ctx;
@@ -14,14 +49,12 @@ struct PanelStrip {
   const T* panels;       // weights of the first panel of the group: [panel][kd][kh][kw][channels][16]
   int64_t channels;      // contracted channels of the group
   int64_t panel_stride;  // elements between panels
-  int64_t pixel_stride;  // elements between source pixels
   Strip strip;
 
-  // One tap's channels for all rows (BORDER: for the rows [begin, end)). `k` is the number of the first channel in the
-  // contraction.
+  // `length` channels of one tap for all rows (BORDER: for the rows [begin, end)).
   template <bool BORDER, int ROWS, int PANELS, bool HALF>
-  FERRULE_INLINE void accumulate(Tile<T, ROWS, PANELS, HALF>& tile, const T* a, const T* b, int64_t length,
-                                 int64_t begin, int64_t end) const {
+  FERRULE_INLINE void accumulate(Tile<T, ROWS, PANELS, HALF>& tile, const T* a, int64_t pixel_stride, const T* b,
+                                 int64_t length, int64_t begin, int64_t end) const {
     const int64_t a_row_stride = strip.source_step * pixel_stride;
     const auto columns = [&](int64_t c, Vec<T>(&out)[PANELS]) __attribute__((always_inline)) {
 #pragma unroll
@@ -37,8 +70,8 @@ struct PanelStrip {
   // Outputs j .. j + ROWS - 1 of output row `o`, PANELS panels from `panel` on. `source` is the image, at the group's
   // first channel. BORDER: some column may lie outside; with constant shapes the loop over the kernel's width unrolls
   // and each tap keeps exactly the rows that exist.
-  template <int ROWS, int PANELS, bool HALF, bool BORDER>
-  FERRULE_LATE_INLINE void tile(const T* source, OutputRow o, int64_t j, int64_t panel, int64_t output_row,
+  template <int ROWS, int PANELS, bool HALF, bool BORDER, typename Source>
+  FERRULE_LATE_INLINE void tile(Source source, OutputRow o, int64_t j, int64_t panel, int64_t output_row,
                                 int64_t output_col, int64_t last_count) const {
     Tile<T, ROWS, PANELS, HALF> tile;
     Vec<T> total[ROWS][PANELS];
@@ -60,25 +93,29 @@ struct PanelStrip {
           strip.inside(column, ROWS, &begin, &end);
           if (begin >= end) return;
         }
-        const T* a = source + (row * horizontal.size + column) * pixel_stride;
-        const int64_t k = (kernel_row * horizontal.kernel + t) * channels;
-        const T* b = weights + k * kLanes;
-        if (one_block) {
-          accumulate<BORDER>(tile, a, b, channels, begin, end);
-          return;
-        }
-        // Absent taps may have passed boundaries: what was gathered before belongs to the block before.
-        int64_t c = 0;
-        while (c < channels) {
-          if (k + c >= boundary) {
-            tile.flush(total, !flushed);
-            flushed = true;
-            boundary = (k + c) / kContractionBlock * kContractionBlock + kContractionBlock;
+        const int64_t tap_k = (kernel_row * horizontal.kernel + t) * channels;
+        const auto run = [&](const T* a, int64_t pixel_stride, int64_t first, int64_t count)
+            __attribute__((always_inline)) {
+          const int64_t k = tap_k + first;
+          const T* b = weights + k * kLanes;
+          if (one_block) {
+            accumulate<BORDER>(tile, a, pixel_stride, b, count, begin, end);
+            return;
           }
-          const int64_t length = boundary - (k + c) < channels - c ? boundary - (k + c) : channels - c;
-          accumulate<BORDER>(tile, a + c, b + c * kLanes, length, begin, end);
-          c += length;
-        }
+          // Absent taps may have passed boundaries: what was gathered before belongs to the block before.
+          int64_t c = 0;
+          while (c < count) {
+            if (k + c >= boundary) {
+              tile.flush(total, !flushed);
+              flushed = true;
+              boundary = (k + c) / kContractionBlock * kContractionBlock + kContractionBlock;
+            }
+            const int64_t length = boundary - (k + c) < count - c ? boundary - (k + c) : count - c;
+            accumulate<BORDER>(tile, a + c, pixel_stride, b + c * kLanes, length, begin, end);
+            c += length;
+          }
+        };
+        source.each_run(row * horizontal.size + column, channels, run);
       };
       if constexpr (BORDER && ROWS > 1) {
 #pragma unroll
@@ -97,8 +134,8 @@ struct PanelStrip {
   // The whole strip for PANELS panels; HALF as in Tile. A skeleton has many calls of it, of which a shape leaves one or
   // two; taken into each of them, what it chooses among would be most of the skeleton, and the time to read that most
   // of a compilation.
-  template <int PANELS, bool HALF>
-  FERRULE_LATE_INLINE void run(const T* source, OutputRow o, int64_t panel, int64_t output_row, int64_t output_col,
+  template <int PANELS, bool HALF, typename Source>
+  FERRULE_LATE_INLINE void run(Source source, OutputRow o, int64_t panel, int64_t output_row, int64_t output_col,
                                int64_t last_count) const {
     // The instances read the shape from a copy: a strip whose address they got might have changed after each of them,
     // and the shape that chooses among them would be known only once all were inlined.

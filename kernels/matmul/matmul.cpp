@@ -15,6 +15,10 @@ struct Matmul {
   const T* b;
   int64_t b_panel_stride, b_k_stride;
   int64_t N, K;
+  // Where the rows of a tile are copied to, if they are.
+  T* copy;
+  // The row that `a` begins with.
+  int64_t a_first_row = 0;
 
   // Rows [row, row + ROWS) of the panels [panel, panel + PANELS). RAGGED: one panel, of which only the first
   // `last_count` columns may be read. HALF as in Tile.
@@ -26,7 +30,7 @@ struct Matmul {
     if (K == 0) tile.flush(total, true);
     for (int64_t block = 0; block < K; block += kContractionBlock) {
       const int64_t end = block + kContractionBlock < K ? block + kContractionBlock : K;
-      const T* a_k = a + row * a_row_stride + block * a_k_stride;
+      const T* a_k = a + (row - a_first_row) * a_row_stride + block * a_k_stride;
       const T* b_k = b + panel * b_panel_stride + block * b_k_stride;
       const auto columns = [&](int64_t k, Vec<T>(&out)[PANELS]) __attribute__((always_inline)) {
 #pragma unroll
@@ -85,6 +89,30 @@ struct Matmul {
     if (last_is_ragged && !padded) rows_of<1, true>(rows, row, panel + p, ragged);
   }
 
+  // The rows side by side for each k, in order of k.
+  FERRULE_INLINE void copy_rows(int64_t rows, int64_t row) const {
+    // What lies so far apart is nothing that the processor foresees.
+    constexpr int64_t kAhead = 16;
+    for (int64_t k = 0; k < K; ++k) {
+      const T* from = a + row + k * a_k_stride;
+      __builtin_prefetch(from + kAhead * a_k_stride);
+      ferrule::kernels::store(copy + k * kLanes, load_first(from, rows));
+    }
+  }
+
+  template <int PANELS>
+  FERRULE_INLINE void strips_of_tile(int64_t rows, int64_t row, int64_t panel, int64_t panels, bool padded,
+                                     bool copies) const {
+    if (!copies) return strips<PANELS>(rows, row, panel, panels, padded);
+    copy_rows(rows, row);
+    Matmul copied = *this;
+    copied.a = copy;
+    copied.a_row_stride = 1;
+    copied.a_k_stride = kLanes;
+    copied.a_first_row = row;
+    copied.template strips<PANELS>(rows, row, panel, panels, padded);
+  }
+
   template <int PANELS>
   FERRULE_INLINE void run(int64_t M, int64_t tile_m, int64_t tile_panels, int64_t tile_begin, int64_t tile_end,
                           bool padded) const {
@@ -93,14 +121,19 @@ struct Matmul {
     const int64_t all_panels = ceil_div(N, kLanes);
     // Remainders that are constants when the shape is; `tail` is that of the last tile, or of every tile.
     const int64_t tail = tile_m % height == 0 ? M % height : -1;
+    const bool copies = matmul_copies_rows(a_row_stride, a_k_stride * static_cast<int64_t>(sizeof(T)), K, tile_panels);
     for (int64_t t = tile_begin; t < tile_end; ++t) {
       const int64_t panel = t / m_tiles * tile_panels;
       const int64_t panels = panel + tile_panels <= all_panels ? tile_panels : all_panels - panel;
       const int64_t begin = t % m_tiles * tile_m;
       const int64_t end = begin + tile_m <= M ? begin + tile_m : M;
       int64_t row = begin;
-      for (; row + height <= end; row += height) strips<PANELS>(height, row, panel, panels, padded);
-      if (tail != 0 && row < end) strips<PANELS>(tail > 0 ? tail : end - row, row, panel, panels, padded);
+      for (; row + height <= end; row += height) {
+        strips_of_tile<PANELS>(height, row, panel, panels, padded, copies);
+      }
+      if (tail != 0 && row < end) {
+        strips_of_tile<PANELS>(tail > 0 ? tail : end - row, row, panel, panels, padded, copies);
+      }
     }
   }
 };
@@ -109,8 +142,9 @@ template <typename T>
 FERRULE_INLINE void matmul(void* ctx, FerruleStore store, const T* a, int64_t a_row_stride, int64_t a_k_stride,
                            const T* b, int64_t b_panel_stride, int64_t b_k_stride, int64_t b_padded, int64_t M,
                            int64_t N, int64_t K, int64_t tile_m, int64_t tile_panels, int64_t tile_begin,
-                           int64_t tile_end) {
-  const Matmul<T> product{ctx, store, a, a_row_stride, a_k_stride, b, b_panel_stride, b_k_stride, N, K};
+                           int64_t tile_end, void* scratch) {
+  const Matmul<T> product{ctx, store, a, a_row_stride, a_k_stride, b, b_panel_stride, b_k_stride, N, K,
+                          static_cast<T*>(scratch)};
   // One or two rows: each step waits for the one before it, so more panels hide what a step takes.
   if constexpr (max_rows<T>(4) >= 1) {
     if (tile_panels % 4 == 0 && M <= smaller(2, max_rows<T>(4)))
@@ -132,9 +166,9 @@ FERRULE_INLINE void matmul(void* ctx, FerruleStore store, const T* a, int64_t a_
   FERRULE_DEFINE(void, ferrule_matmul_##S)                                                                           \
   (void* ctx, FerruleStore store, const T* a, int64_t a_row_stride, int64_t a_k_stride, const T* b,                  \
    int64_t b_panel_stride, int64_t b_k_stride, int64_t b_padded, int64_t M, int64_t N, int64_t K, int64_t tile_m,    \
-   int64_t tile_panels, int64_t tile_begin, int64_t tile_end, void*) {                                               \
+   int64_t tile_panels, int64_t tile_begin, int64_t tile_end, void* scratch) {                                       \
     ferrule::kernels::matmul<T>(ctx, store, a, a_row_stride, a_k_stride, b, b_panel_stride, b_k_stride, b_padded, M, \
-                                N, K, tile_m, tile_panels, tile_begin, tile_end);                                    \
+                                N, K, tile_m, tile_panels, tile_begin, tile_end, scratch);                           \
   }
 FERRULE_MATMUL(f32, float)
 FERRULE_MATMUL(f64, double)

@@ -33,7 +33,7 @@ void check(const Case& c, uint64_t seed) {
   random.fill(b, c.special);
   const int64_t a_row = c.transposed ? 1 : c.K, a_k = c.transposed ? c.M : 1;
   const int64_t b_panel = c.packed ? c.K * 16 : 16, b_k = c.packed ? 16 : c.N;
-  Buffer<T> expected(c.M * c.N), actual(c.M * c.N);
+  Buffer<T> expected(c.M * c.N), actual(c.M * c.N), scratch(16 * c.K + 1);
   reference_matmul(a.data(), a_row, a_k, b.data(), b_panel, b_k, c.M, c.N, c.K, expected.data());
   const int64_t tiles = matmul_tiles(c.M, c.N, c.tile_m, c.tile_panels);
   for (const SkeletonTable* table : runnable_skeletons()) {
@@ -44,7 +44,7 @@ void check(const Case& c, uint64_t seed) {
     // Two ranges, as two threads would take them.
     for (const auto& [begin, end] : {std::pair(tiles / 2, tiles), std::pair(int64_t{0}, tiles / 2)}) {
       skeleton<T>(*table)(&out, store_matrix<T>, a.data(), a_row, a_k, b.data(), b_panel, b_k, c.packed, c.M, c.N, c.K,
-                          c.tile_m, c.tile_panels, begin, end, nullptr);
+                          c.tile_m, c.tile_panels, begin, end, scratch.data());
     }
     REQUIRE(difference(expected, actual) == "");
   }
@@ -82,6 +82,17 @@ TEST_CASE("matmul of one or two rows equals the reference in strips of four pane
     check<float>(c, seed);
     check<double>(c, seed);
   }
+}
+
+TEST_CASE("matmul that copies the rows of a tile equals the reference") {
+  for (int64_t tile_panels : {8, 9, 16}) {
+    for (int64_t N : {17, 130, 260}) {
+      REQUIRE(matmul_copies_rows(1, 1024 * sizeof(float), 50, tile_panels));
+      check<float>({1024, N, 50, 42, tile_panels, false, true, false}, N);
+      check<double>({512, N, 33, 30, tile_panels, true, true, true}, N);
+    }
+  }
+  check<float>({1024, 130, 4096, 42, 8, false, true, false}, 5);
 }
 
 TEST_CASE("matmul moves its sums on at every 4,096th k") {

@@ -10,6 +10,10 @@ namespace mlir::ferrule {
 /// int32 labels, products with a row-major right operand.
 LogicalResult prepareFusion(ModuleOp module);
 
+/// Lets convolutions read a concatenation of channels from its parts, where nothing else needs it whole; it is not made
+/// then. The sums keep their order.
+void readConcatenationsInPieces(ModuleOp module);
+
 struct FuseOptions {
   /// Off: every op becomes a dispatch of its own. Results must not change.
   bool fuse = true;

@@ -150,3 +150,27 @@ func.func @narrow(%a: tensor<8192x8xf32>, %w: tensor<8x1xf32>) -> (tensor<8192x1
   %r = ferrule.relu %y : (tensor<8192x1xf32>) -> tensor<8192x1xf32>
   return %s, %r : tensor<8192x1xf32>, tensor<8192x1xf32>
 }
+
+// The gradient of a function of %x: what it needs of %x alone is computed where %x is read again, with the product of the
+// cotangent, not stored by the product that makes %x.
+
+// CHECK-LABEL: func.func @read_again
+// CHECK: %[[X:.*]]:2 = ferrule.dispatch
+// CHECK-NEXT: ferrule.matmul
+// CHECK-NEXT: ferrule.tanh
+// CHECK-NEXT: ferrule.yield
+// CHECK: ferrule.dispatch({{.*}} = %[[X]]
+// CHECK: ferrule.exp
+// CHECK: ferrule.yield
+// CHECK-NOT: ferrule.dispatch
+// CHECK: return
+func.func @read_again(%a: tensor<8x8xf32>, %w: tensor<8x8xf32>, %v: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  %x = ferrule.matmul %a, %w : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %y = ferrule.tanh %x : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %g = ferrule.matmul %y, %v : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %p = ferrule.mul %g, %x : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %n = ferrule.neg %x : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %e = ferrule.exp %n : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %r = ferrule.mul %p, %e : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %y, %r : tensor<8x8xf32>, tensor<8x8xf32>
+}

@@ -27,6 +27,8 @@ static constexpr unsigned maxSharedSums = 4;
 /// that group is one of the last few.
 static constexpr unsigned maxSiblingLeaves = 8;
 static constexpr unsigned maxSiblingDistance = 16;
+/// Where a value is read is looked for along this many ops that each have one reader.
+static constexpr unsigned maxReadersAhead = 4;
 /// A result of this many columns or fewer leaves most lanes of an epilogue idle.
 static constexpr int64_t maxNarrowColumns = 4;
 
@@ -140,7 +142,7 @@ void Grouping::place(Operation *op) {
     llvm::sort(sorted, std::greater<unsigned>());
     for (unsigned candidate : sorted)
       if (!wastesLanes(op, candidate) && canJoin(op, candidate))
-        return join(op, candidate);
+        return join(op, findReadingGroup(op, candidate).value_or(candidate));
     if (std::optional<unsigned> sibling = findSibling(op))
       return join(op, *sibling);
   }
@@ -162,6 +164,32 @@ bool Grouping::wastesLanes(Operation *op, unsigned index) const {
     return false;
   std::optional<int64_t> columns = dims.back().getConstant(), count = getElementCount(op->getResult(0)).getConstant();
   return columns && *columns <= maxNarrowColumns && count && *count >= elementsPerTile;
+}
+
+/// A group behind `index` in which the result of op is read, and which reads all that op needs in any case: exp(-x^2)
+/// in the gradient of gelu is computed where x is read again, not kept from where x was made.
+std::optional<unsigned> Grouping::findReadingGroup(Operation *op, unsigned index) const {
+  if (isCheap(op) || op->getNumResults() != 1)
+    return std::nullopt;
+  Value value = op->getResult(0);
+  for (unsigned step = 0; step < maxReadersAhead && value.hasOneUse(); ++step) {
+    Operation *reader = *value.user_begin();
+    if (isOutside(reader) || !isElementwise(reader))
+      break;
+    for (Value other : reader->getOperands()) {
+      Operation *producer = other.getDefiningOp();
+      std::optional<unsigned> group = producer && other != value ? groupOf(producer) : std::nullopt;
+      if (!group || *group <= index || wastesLanes(op, *group) || !canJoin(op, *group))
+        continue;
+      llvm::SetVector<Value> leaves;
+      llvm::SetVector<Operation *> clones;
+      collectLeaves(op, *group, leaves, clones);
+      if (llvm::all_of(leaves, [&](Value leaf) { return groups[*group].leaves.contains(leaf); }))
+        return group;
+    }
+    value = reader->getResult(0);
+  }
+  return std::nullopt;
 }
 
 /// A group of elementwise ops alone that waits for all that op reads, and reads one of its values: the gates of a

@@ -66,6 +66,7 @@ private:
   void join(Operation *op, unsigned index);
   void place(Operation *op);
   bool wastesLanes(Operation *op, unsigned index) const;
+  std::optional<unsigned> findReadingGroup(Operation *op, unsigned index) const;
   std::optional<unsigned> findSibling(Operation *op) const;
   bool sharesLeaf(Operation *op, unsigned index) const;
   std::optional<unsigned> findSharedReduction(Operation *op) const;

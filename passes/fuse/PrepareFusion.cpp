@@ -1,4 +1,5 @@
 #include "passes/fuse/Fuse.h"
+#include "passes/fuse/SinkReshapes.h"
 #include "passes/layout/Layout.h"
 
 #include "ir/graph/Elementwise.h"
@@ -72,8 +73,11 @@ LogicalResult mlir::ferrule::prepareFusion(ModuleOp module) {
                DropKeptAxes<ReduceProdOp>, DropKeptAxes<ArgmaxOp>, DropKeptAxes<ArgminOp>>(context);
   patterns.add<MoveRowsToLastAxis<SoftmaxOp>, MoveRowsToLastAxis<LogSoftmaxOp>, NarrowLabels<CrossEntropyRowsOp>,
                NarrowLabels<CrossEntropyRowsGradientOp>>(context);
+  populateSinkReshapePatterns(patterns);
   GreedyRewriteConfig config;
   config.enableFolding(false);
+  // A reshape moves by one op a round in a chain that is visited from its end; no pattern undoes another.
+  config.setMaxIterations(GreedyRewriteConfig::kNoLimit);
   if (failed(applyPatternsGreedily(module, std::move(patterns), config)))
     return failure();
   return transposeRightOperands(module);

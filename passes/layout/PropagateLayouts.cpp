@@ -1,4 +1,5 @@
 #include "passes/layout/Layout.h"
+#include "passes/layout/ReshapedAxes.h"
 
 #include "ir/graph/GraphBuilder.h"
 #include "ir/graph/Layout.h"
@@ -147,51 +148,6 @@ Value createChannelsFirst(GraphBuilder &b, Value x, ArrayRef<int64_t> pattern) {
   if (result != x)
     result.getDefiningOp()->setAttr(channelsFirstMark, b.getBuilder().getUnitAttr());
   return result;
-}
-
-/// Axes [begin, end) of the operand of a reshape become the axes [resultBegin, resultEnd) of its result.
-struct ReshapedAxes {
-  unsigned begin, end, resultBegin, resultEnd;
-};
-
-/// Splits a reshape into the smallest parts; none if sizes do not say how.
-std::optional<SmallVector<ReshapedAxes>> splitReshape(ArrayRef<DimExpr> from, ArrayRef<DimExpr> to) {
-  SmallVector<ReshapedAxes> parts;
-  unsigned i = 0, j = 0;
-  /// The end of the shortest run of axes from `begin` on with `product` elements, or 0.
-  auto findEnd = [](ArrayRef<DimExpr> dims, unsigned begin, const DimExpr &product) -> unsigned {
-    DimExpr run = 1;
-    for (unsigned end = begin; end < dims.size(); ++end)
-      if (run = run * dims[end]; run == product)
-        return end + 1;
-    return 0;
-  };
-  while (i < from.size() && j < to.size()) {
-    ReshapedAxes part{i, 0, j, 0};
-    DimExpr product = 1;
-    for (unsigned end = i; end < from.size() && part.end == 0; ++end) {
-      product = product * from[end];
-      if (unsigned resultEnd = findEnd(to, j, product))
-        part = {i, end + 1, j, resultEnd};
-    }
-    if (part.end == 0)
-      return std::nullopt;
-    parts.push_back(part);
-    i = part.end;
-    j = part.resultEnd;
-  }
-  // Axes of size 1 at the end.
-  for (const DimExpr &dim : from.drop_front(i))
-    if (dim != DimExpr(1))
-      return std::nullopt;
-  for (const DimExpr &dim : to.drop_front(j))
-    if (dim != DimExpr(1))
-      return std::nullopt;
-  if (parts.empty())
-    return std::nullopt;
-  parts.back().end = from.size();
-  parts.back().resultEnd = to.size();
-  return parts;
 }
 
 /// A reshape that merges or splits axes which also lie side by side in channels-last order: an image repeated or

@@ -3,6 +3,7 @@
 #include "ir/graph/Elementwise.h"
 #include "ir/graph/Gradient.h"
 #include "ir/graph/GraphBuilder.h"
+#include "ir/graph/Inference.h"
 #include "ir/graph/Matmul.h"
 #include "ir/graph/Shape.h"
 #include "passes/Passes.h"
@@ -215,6 +216,99 @@ template <typename Op> struct RemoveNeutral : OpRewritePattern<Op> {
 };
 
 //===------------------------------------------------------------------------------------------------------------===//
+// Sums of concatenations
+//===------------------------------------------------------------------------------------------------------------===//
+
+bool isPositiveZero(Value value) { return isZero(getSplat(value), /*negative=*/false); }
+
+/// The parts of a sum of two concatenations, from the front: what stands beside each other is added, zeros may be cut.
+class SumOfParts {
+public:
+  SumOfParts(GraphBuilder &b, ConcatOp x, ConcatOp y)
+      : b(b), axis(x.getAxis()), xs(x.getXs().begin(), x.getXs().end()), ys(y.getXs().begin(), y.getXs().end()) {}
+
+  /// Whether the parts meet at the same places where neither is zero.
+  bool canPair() {
+    pairs = 0;
+    return walk([&](Value, Value, const DimExpr &) { ++pairs; }) && pairs > 1;
+  }
+
+  SmallVector<Value> getSums() {
+    SmallVector<Value> sums;
+    walk([&](Value x, Value y, const DimExpr &size) { sums.push_back(add(x, y, size)); });
+    return sums;
+  }
+
+private:
+  DimExpr sizeOf(Value part) const { return getDims(part)[axis]; }
+
+  /// Calls `visit` with the parts that overlap, null for zeros, and their size; false where something but zeros would
+  /// have to be cut.
+  bool walk(llvm::function_ref<void(Value, Value, const DimExpr &)> visit) const {
+    size_t i = 0, j = 0;
+    DimExpr left = sizeOf(xs[0]), right = sizeOf(ys[0]);
+    while (i < xs.size() && j < ys.size()) {
+      bool xIsZero = isPositiveZero(xs[i]), yIsZero = isPositiveZero(ys[j]);
+      DimExpr size = left;
+      if (left != right) {
+        std::optional<int64_t> leftSize = left.getConstant(), rightSize = right.getConstant();
+        if (!leftSize || !rightSize || !(*leftSize > *rightSize ? xIsZero : yIsZero))
+          return false;
+        size = DimExpr(std::min(*leftSize, *rightSize));
+      }
+      visit(xIsZero ? Value() : xs[i], yIsZero ? Value() : ys[j], size);
+      bool xEnds = left == size, yEnds = right == size;
+      if (xEnds && ++i < xs.size())
+        left = sizeOf(xs[i]);
+      else if (!xEnds)
+        left = left - size;
+      if (yEnds && ++j < ys.size())
+        right = sizeOf(ys[j]);
+      else if (!yEnds)
+        right = right - size;
+    }
+    return i == xs.size() && j == ys.size();
+  }
+
+  /// x + y. Adding zero still turns -0 into +0, but only once.
+  Value add(Value x, Value y, const DimExpr &size) const {
+    Value part = x ? x : y;
+    if (x && y)
+      return b.add(x, y);
+    Dims dims = getDims(xs[0]);
+    dims[axis] = size;
+    Value zeros = b.full(getElementType(xs[0]), dims, 0.0);
+    auto sum = part ? part.getDefiningOp<AddOp>() : AddOp();
+    bool added = sum && (isPositiveZero(sum.getX()) || isPositiveZero(sum.getY()));
+    return !part ? zeros : added ? part : b.add(part, zeros);
+  }
+
+  GraphBuilder &b;
+  int64_t axis;
+  SmallVector<Value> xs, ys;
+  unsigned pairs = 0;
+};
+
+/// concat(a, 0) + concat(0, b), as the gradients of the parts of a value add up: concat(a + 0, 0 + b), whose parts are
+/// read once, and without what is only zero.
+struct AddParts : OpRewritePattern<AddOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AddOp op, PatternRewriter &rewriter) const override {
+    auto x = op.getX().getDefiningOp<ConcatOp>(), y = op.getY().getDefiningOp<ConcatOp>();
+    if (!x || !y || x.getAxis() != y.getAxis() || !x->hasOneUse() || !y->hasOneUse())
+      return rewriter.notifyMatchFailure(op, "no sum of two concatenations along one axis that nobody else reads");
+    if (llvm::none_of(x.getXs(), isPositiveZero) && llvm::none_of(y.getXs(), isPositiveZero))
+      return rewriter.notifyMatchFailure(op, "no part is zero");
+    GraphBuilder b(rewriter, op.getLoc());
+    SumOfParts sum(b, x, y);
+    if (!sum.canPair())
+      return rewriter.notifyMatchFailure(op, "the parts begin at different places");
+    rewriter.replaceOp(op, b.concat(sum.getSums(), x.getAxis()));
+    return success();
+  }
+};
+
+//===------------------------------------------------------------------------------------------------------------===//
 // The pass
 //===------------------------------------------------------------------------------------------------------------===//
 
@@ -229,8 +323,9 @@ struct SimplifyPass : impl::SimplifyPassBase<SimplifyPass> {
     patterns
         .add<RemoveIdentity<ReshapeOp>, RemoveIdentity<BroadcastToOp>, RemoveIdentity<CastOp>,
              RemoveIdentity<StopGradientOp>, MergeWithSame<ReshapeOp>, MergeWithSame<BroadcastToOp>, SimplifyTranspose,
-             FoldTransposeIntoMatmul, RemoveFullSlice, RemoveConcatOfOne, RemoveTwice<NegOp>, RemoveTwice<LogicalNotOp>, RemoveSameWhere,
-             RemoveNeutral<AddOp>, RemoveNeutral<SubOp>, RemoveNeutral<MulOp>, RemoveNeutral<DivOp>>(&getContext());
+             FoldTransposeIntoMatmul, RemoveFullSlice, RemoveConcatOfOne, RemoveTwice<NegOp>, RemoveTwice<LogicalNotOp>,
+             RemoveSameWhere, RemoveNeutral<AddOp>, RemoveNeutral<SubOp>, RemoveNeutral<MulOp>, RemoveNeutral<DivOp>,
+             AddParts>(&getContext());
     GreedyRewriteConfig config;
     config.enableFolding(false).enableConstantCSE(false);
     if (failed(applyPatternsGreedily(module, std::move(patterns), config)))

@@ -79,3 +79,60 @@ func.func @transposed_operands(%a: tensor<4x3xf32>, %b: tensor<5x3x6xf32>, %c: t
   %4 = ferrule.matmul %2, %3 {transpose_a = true} : (tensor<5x6x3xf32>, tensor<5x6x7xf32>) -> tensor<5x3x7xf32>
   return %1, %4 : tensor<4x4xf32>, tensor<5x3x7xf32>
 }
+
+// The gradients of two parts of a value, each padded with zeros: the parts beside each other, read once. Adding the zeros
+// turns a -0 into +0, so that stays.
+// CHECK-LABEL: func.func @parts
+// CHECK-DAG: %[[X:.*]] = ferrule.add %arg0
+// CHECK-DAG: %[[Y:.*]] = ferrule.add %arg1
+// CHECK: %[[C:.*]] = ferrule.concat %[[X]], %[[Y]] {axis = 0 : i64}
+// CHECK-NEXT: return %[[C]]
+func.func @parts(%x: tensor<2x3xf32>, %y: tensor<4x3xf32>) -> tensor<6x3xf32> {
+  %zero = ferrule.constant {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %z2 = ferrule.broadcast_to %zero {shape = #ferrule.dims<[2, 3]>} : (tensor<f32>) -> tensor<2x3xf32>
+  %z4 = ferrule.broadcast_to %zero {shape = #ferrule.dims<[4, 3]>} : (tensor<f32>) -> tensor<4x3xf32>
+  %a = ferrule.concat %x, %z4 {axis = 0} : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<6x3xf32>
+  %b = ferrule.concat %z2, %y {axis = 0} : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<6x3xf32>
+  %s = ferrule.add %a, %b : (tensor<6x3xf32>, tensor<6x3xf32>) -> tensor<6x3xf32>
+  return %s : tensor<6x3xf32>
+}
+
+// Three parts, of which the zeros are cut where others begin; each meets the zeros twice and is added to them once. What
+// no part covers stays zero, and parts that overlap are added.
+// CHECK-LABEL: func.func @three_parts
+// CHECK: %[[Z:.*]] = ferrule.broadcast_to {{.*}} : (tensor<f32>) -> tensor<1x3xf32>
+// CHECK-DAG: %[[X:.*]] = ferrule.add %arg0, {{.*}} : (tensor<1x3xf32>
+// CHECK-DAG: %[[Y:.*]] = ferrule.add %{{.*}}, %arg2 : (tensor<2x3xf32>
+// CHECK: ferrule.concat %[[X]], %[[Y]], %{{.*}} {axis = 0 : i64} : (tensor<1x3xf32>, tensor<2x3xf32>, tensor<1x3xf32>)
+// CHECK-NEXT: return
+func.func @three_parts(%x: tensor<1x3xf32>, %y: tensor<2x3xf32>, %w: tensor<2x3xf32>) -> tensor<4x3xf32> {
+  %zero = ferrule.constant {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %z1 = ferrule.broadcast_to %zero {shape = #ferrule.dims<[1, 3]>} : (tensor<f32>) -> tensor<1x3xf32>
+  %z3 = ferrule.broadcast_to %zero {shape = #ferrule.dims<[3, 3]>} : (tensor<f32>) -> tensor<3x3xf32>
+  %a = ferrule.concat %x, %z3 {axis = 0} : (tensor<1x3xf32>, tensor<3x3xf32>) -> tensor<4x3xf32>
+  %b = ferrule.concat %z1, %y, %z1 {axis = 0} : (tensor<1x3xf32>, tensor<2x3xf32>, tensor<1x3xf32>) -> tensor<4x3xf32>
+  %c = ferrule.concat %z1, %w, %z1 {axis = 0} : (tensor<1x3xf32>, tensor<2x3xf32>, tensor<1x3xf32>) -> tensor<4x3xf32>
+  %s = ferrule.add %a, %b : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+  %t = ferrule.add %s, %c : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+  return %t : tensor<4x3xf32>
+}
+
+// Where a part other than zeros would have to be cut, or nothing is zero, the sum stays: so does one along other axes.
+// CHECK-LABEL: func.func @no_parts
+// CHECK-COUNT-3: ferrule.add {{.*}} : (tensor<6x6xf32>
+// CHECK: return
+func.func @no_parts(%x: tensor<2x6xf32>, %y: tensor<4x6xf32>, %u: tensor<6x2xf32>) -> (tensor<6x6xf32>, tensor<6x6xf32>, tensor<6x6xf32>) {
+  %zero = ferrule.constant {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %z2 = ferrule.broadcast_to %zero {shape = #ferrule.dims<[2, 6]>} : (tensor<f32>) -> tensor<2x6xf32>
+  %zu = ferrule.broadcast_to %zero {shape = #ferrule.dims<[6, 4]>} : (tensor<f32>) -> tensor<6x4xf32>
+  %c = ferrule.concat %y, %x {axis = 0} : (tensor<4x6xf32>, tensor<2x6xf32>) -> tensor<6x6xf32>
+  %d = ferrule.concat %x, %y {axis = 0} : (tensor<2x6xf32>, tensor<4x6xf32>) -> tensor<6x6xf32>
+  %e = ferrule.concat %u, %zu {axis = 1} : (tensor<6x2xf32>, tensor<6x4xf32>) -> tensor<6x6xf32>
+  %f = ferrule.concat %z2, %y {axis = 0} : (tensor<2x6xf32>, tensor<4x6xf32>) -> tensor<6x6xf32>
+  %g = ferrule.concat %x, %y {axis = 0} : (tensor<2x6xf32>, tensor<4x6xf32>) -> tensor<6x6xf32>
+  %p = ferrule.add %c, %d : (tensor<6x6xf32>, tensor<6x6xf32>) -> tensor<6x6xf32>
+  %q = ferrule.add %e, %f : (tensor<6x6xf32>, tensor<6x6xf32>) -> tensor<6x6xf32>
+  %cut = ferrule.concat %y, %z2 {axis = 0} : (tensor<4x6xf32>, tensor<2x6xf32>) -> tensor<6x6xf32>
+  %r = ferrule.add %g, %cut : (tensor<6x6xf32>, tensor<6x6xf32>) -> tensor<6x6xf32>
+  return %p, %q, %r : tensor<6x6xf32>, tensor<6x6xf32>, tensor<6x6xf32>
+}

@@ -278,6 +278,32 @@ typedef struct FerruleArenaInfo {
 } FerruleArenaInfo;
 FERRULE_API FerruleStatus* ferrule_arena_info(const FerruleArena* arena, FerruleArenaInfo* out_info);
 
+// ---- Swap -----------------------------------------------------------------------------------------------------------
+
+// A file in which sessions keep what they would else keep in memory, for devices that have less of that, and no swap
+// space. The system writes pages of it to the file and takes the memory when it is short of it; what is used again it
+// reads again. Results have the same bits. Not in builds without files (FERRULE_BARE_METAL).
+typedef struct FerruleSwap FerruleSwap;
+
+// Makes the file `path`, which must not exist, and removes its name at once: the space returns when the swap is released,
+// or when the process ends, however. It takes no more than `byte_limit` bytes of the device; 0: what its sessions need.
+// kFerruleIoError where the system refuses.
+FERRULE_API FerruleStatus* ferrule_swap_create(const char* path, uint64_t byte_limit, FerruleSwap** out_swap);
+// After all sessions and arenas that use its allocator.
+FERRULE_API void ferrule_swap_release(FerruleSwap* swap);
+// Memory of the file: for a session's options, so that its variables lie there, and for ferrule_arena_create. Each block
+// has its room on the device from the start, so that writing it cannot fail for want of that.
+FERRULE_API const FerruleAllocator* ferrule_swap_allocator(const FerruleSwap* swap);
+// Why the allocator gave nothing when it last did, e.g. that the device is full, where the session tells that memory is
+// missing; null if it never did.
+FERRULE_API FerruleStatus* ferrule_swap_refusal(const FerruleSwap* swap);
+
+typedef struct FerruleSwapInfo {
+  size_t struct_size;
+  uint64_t byte_size;  // what the file takes of the device
+} FerruleSwapInfo;
+FERRULE_API FerruleStatus* ferrule_swap_info(const FerruleSwap* swap, FerruleSwapInfo* out_info);
+
 // ---- Session --------------------------------------------------------------------------------------------------------
 
 typedef struct FerruleSession FerruleSession;
@@ -378,6 +404,23 @@ FERRULE_API FerruleStatus* ferrule_session_profile_event(const FerruleSession* s
 // While it is on (not 0), a run fails at the first element that is nan or infinite: of an input, of a variable, or of what
 // a kernel wrote, with the entry, the kernel and the line of the model in the message. Every result is read once more.
 FERRULE_API void ferrule_session_check_numerics(FerruleSession* session, int32_t enabled);
+
+// From now on runs keep no more than `resident_bytes` of the arena, which must lie in `swap`, in memory: what is idle for
+// longest is written to the file behind its last reader, and read again before the next; what is dead is given up
+// unwritten. Planned once, here. kFerruleInvalidArgument if some instruction of an entry needs more by itself; the sentence
+// says how much. A later call replaces this one, 0 ends it. `swap` must outlive the session.
+FERRULE_API FerruleStatus* ferrule_session_limit_arena(FerruleSession* session, FerruleSwap* swap,
+                                                       uint64_t resident_bytes);
+
+typedef struct FerrulePagingInfo {
+  size_t struct_size;
+  uint64_t resident_bytes;   // of the arena, the most that is planned to be in memory at once, in any entry
+  uint64_t written_bytes;    // to the file, since the limit was set
+  uint64_t forgotten_bytes;  // given up unwritten
+  uint64_t nanoseconds;      // that runs spent on writing and asking for pages; waiting for what is read is in the kernels' times
+} FerrulePagingInfo;
+// All 0 without a limit.
+FERRULE_API FerruleStatus* ferrule_session_paging_info(const FerruleSession* session, FerrulePagingInfo* out_info);
 
 // ---- State ----------------------------------------------------------------------------------------------------------
 

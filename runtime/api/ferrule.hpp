@@ -314,6 +314,34 @@ class Arena {
   std::unique_ptr<FerruleArena, Release> arena_;
 };
 
+// A file that sessions keep memory in; see ferrule_swap_create. Must outlive the arenas and sessions that use it.
+class Swap {
+ public:
+  static Result<Swap> create(const std::string& path, uint64_t byte_limit = 0) {
+    FerruleSwap* swap = nullptr;
+    Status status(ferrule_swap_create(path.c_str(), byte_limit, &swap));
+    if (!status) return Result<Swap>(std::move(status));
+    return Swap(swap);
+  }
+  const FerruleAllocator* allocator() const { return ferrule_swap_allocator(swap_.get()); }
+  // See ferrule_swap_refusal: ok if the allocator never gave nothing.
+  Status refusal() const { return Status(ferrule_swap_refusal(swap_.get())); }
+  uint64_t byte_size() const {
+    FerruleSwapInfo info{};
+    info.struct_size = sizeof(info);
+    ferrule_status_release(ferrule_swap_info(swap_.get(), &info));
+    return info.byte_size;
+  }
+  FerruleSwap* c() const { return swap_.get(); }
+
+ private:
+  explicit Swap(FerruleSwap* swap) : swap_(swap) {}
+  struct Release {
+    void operator()(FerruleSwap* swap) const { ferrule_swap_release(swap); }
+  };
+  std::unique_ptr<FerruleSwap, Release> swap_;
+};
+
 class Session {
  public:
   struct Options {
@@ -386,6 +414,17 @@ class Session {
     event.struct_size = sizeof(event);
     ferrule_status_release(ferrule_session_profile_event(session_.get(), index, &event));
     return event;
+  }
+
+  // See ferrule_session_limit_arena.
+  Status limit_arena(const Swap& swap, uint64_t resident_bytes) {
+    return Status(ferrule_session_limit_arena(session_.get(), swap.c(), resident_bytes));
+  }
+  FerrulePagingInfo paging_info() const {
+    FerrulePagingInfo info{};
+    info.struct_size = sizeof(info);
+    ferrule_status_release(ferrule_session_paging_info(session_.get(), &info));
+    return info;
   }
 
   // See ferrule_session_check_numerics.

@@ -35,6 +35,9 @@ struct FerruleArena {
 };
 
 struct FerruleAsyncRunner;  // async.cpp
+namespace ferrule::runtime {
+class Paging;  // runtime/swap/paging.h
+}
 
 struct FerruleSession {
   ferrule::runtime::Session* session = nullptr;
@@ -43,6 +46,9 @@ struct FerruleSession {
   FerruleAsyncRunner* async = nullptr;
   bool (*async_is_busy)(const FerruleAsyncRunner* async) = nullptr;
   void (*release_async)(FerruleSession* session) = nullptr;
+  // The same for a limit of the arena.
+  ferrule::runtime::Paging* paging = nullptr;
+  void (*release_paging)(FerruleSession* session) = nullptr;
   // The tensors of the call in progress, as many as the largest entry has.
   ferrule::runtime::Array<ferrule::runtime::TensorRef> inputs;
   ferrule::runtime::Array<ferrule::runtime::TensorRef> outputs;

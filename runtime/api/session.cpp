@@ -11,6 +11,7 @@ namespace {
 
 void destroy(FerruleSession* session) {
   if (session->release_async != nullptr) session->release_async(session);
+  if (session->release_paging != nullptr) session->release_paging(session);
   Session::destroy(session->session);
   session->~FerruleSession();
   free(session);

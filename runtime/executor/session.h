@@ -84,6 +84,7 @@ class Session {
 
  private:
   friend class MemoryCheck;
+  friend class Paging;
 
   Session() = default;
   ~Session() = default;

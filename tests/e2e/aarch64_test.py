@@ -109,6 +109,23 @@ def test_weights_are_mapped_with_large_pages(ferrule_run, emulated_run, tmp_path
     assert_same(load_file(tmp_path / "emulated"), load_file(tmp_path / "native"))
 
 
+def test_rows_of_a_product_are_copied(ferrule_run, emulated_run, tmp_path):
+    """The gradient of a weight of width 1024, whose rows would share a set of the cache."""
+    random, shapes = np.random.default_rng(0), {"x": (20, 1024), "g": (20, 260)}
+
+    def gradient(x, g):
+        return F.matmul(x, g, transpose_a=True)
+
+    program = fer.compile({"main": (gradient, [fer.Spec(each) for each in shapes.values()])},
+                          targets=["x86-64-v3", "aarch64"])  # fmt: skip
+    program.save(tmp_path / "gradient.fer")
+    save_file({name: random.standard_normal(each).astype(np.float32) for name, each in shapes.items()}, tmp_path / "inputs")
+    arguments = ("run", tmp_path / "gradient.fer", "--entry", "main", "--inputs", tmp_path / "inputs", "--threads", 2)
+    ferrule_run(*arguments, "--outputs", tmp_path / "native")
+    emulated_run(*arguments, "--outputs", tmp_path / "emulated")
+    assert_same(load_file(tmp_path / "emulated"), load_file(tmp_path / "native"))
+
+
 def test_a_network_trains(digits_for_both, oracle, ferrule_run, emulated_run, tmp_path):
     """20 steps: every variable and the optimizer's state."""
     data = tmp_path / "train.safetensors"

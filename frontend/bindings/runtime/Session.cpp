@@ -40,8 +40,9 @@ private:
 // released.
 class PySession {
 public:
+  // With `swapFile` the variables and, without `arena`, the arena lie in that file; 0 for no limit.
   PySession(const Program &program, uint32_t threads, const py::object &target, const PySession *share,
-            const PyArena *arena)
+            const PyArena *arena, const py::object &swapFile, uint64_t swapLimit, uint64_t residentBytes)
       : program(program) {
     Session::Options options;
     const std::string name = target.is_none() ? "" : target.cast<std::string>();
@@ -49,9 +50,17 @@ public:
     options.target = target.is_none() ? nullptr : name.c_str();
     options.share = share == nullptr ? nullptr : &*share->session;
     options.arena = arena == nullptr ? nullptr : &arena->get();
+    if (share != nullptr)
+      swaps = share->swaps; // The variables may lie there.
+    if (!swapFile.is_none())
+      useSwap(fileName(swapFile), swapLimit, options);
     Result<Session> created = Session::create(program, options);
+    if (!created.ok() && swap() != nullptr)
+      checkSwap(swap()->refusal());
     check(created.status(), Action::Run);
     session.emplace(std::move(*created));
+    if (residentBytes != 0)
+      check(session->limit_arena(*swap(), residentBytes), Action::Run);
   }
 
   py::list run(const std::string &entry, const py::object &inputs) {
@@ -194,10 +203,43 @@ public:
     result["scratch_bytes"] = info.scratch_bytes;
     result["variable_bytes"] = info.variable_bytes;
     result["state_complete"] = info.state_complete != 0;
+    if (swap() != nullptr) {
+      const FerrulePagingInfo paging = session->paging_info();
+      result["swap_bytes"] = swap()->byte_size();
+      result["resident_bytes"] = paging.resident_bytes;
+      result["written_bytes"] = paging.written_bytes;
+      result["forgotten_bytes"] = paging.forgotten_bytes;
+      result["paging_seconds"] = static_cast<double>(paging.nanoseconds) * 1e-9;
+    }
     return result;
   }
 
 private:
+  const Swap *swap() const { return ownsSwap ? swaps.back().get() : nullptr; }
+
+  /// No file that is read or written as one: what a device lacks to run.
+  static void checkSwap(const Status &status) {
+    if (status.code() == kFerruleIoError)
+      raise("ExecutionError", status.message());
+    check(status, Action::Run);
+  }
+
+  void useSwap(const std::string &path, uint64_t limit, Session::Options &options) {
+    Result<Swap> made = Swap::create(path, limit);
+    checkSwap(made.status());
+    swaps.push_back(std::make_shared<Swap>(std::move(*made)));
+    ownsSwap = true;
+    options.allocator = swap()->allocator();
+    if (options.arena != nullptr)
+      return;
+    Result<Arena> arena = Arena::create(options.allocator);
+    if (!arena.ok())
+      checkSwap(swap()->refusal());
+    check(arena.status(), Action::Run);
+    ownArena.emplace(std::move(*arena));
+    options.arena = &*ownArena;
+  }
+
   /// None for what the artifact does not say.
   static py::object optional(int64_t value) { return value < 0 ? py::object(py::none()) : py::object(py::int_(value)); }
   static uint32_t size(const std::vector<FerruleTensor> &tensors) { return static_cast<uint32_t>(tensors.size()); }
@@ -273,6 +315,11 @@ private:
   }
 
   const Program &program; // kept alive by Python (keep_alive below)
+  // What the session's memory lies in is released behind it. The last one is its own, if any; the others are those of the
+  // sessions whose variables it shares.
+  std::vector<std::shared_ptr<Swap>> swaps;
+  bool ownsSwap = false;
+  std::optional<Arena> ownArena;
   std::optional<Session> session;
   std::mutex mutex;
 };
@@ -284,9 +331,11 @@ void bindSession(py::module_ &module) {
       .def(py::init<>())
       .def("info", &PyArena::info);
   py::class_<PySession>(module, "Session", "A program bound to memory and threads, with its own variables.")
-      .def(py::init<const Program &, uint32_t, const py::object &, const PySession *, const PyArena *>(),
+      .def(py::init<const Program &, uint32_t, const py::object &, const PySession *, const PyArena *,
+                    const py::object &, uint64_t, uint64_t>(),
            py::arg("program"), py::arg("threads") = 0, py::arg("target") = py::none(), py::arg("share") = py::none(),
-           py::arg("arena") = py::none(),
+           py::arg("arena") = py::none(), py::arg("swap_file") = py::none(), py::arg("swap_limit") = 0,
+           py::arg("resident_bytes") = 0,
            py::keep_alive<1, 2>())
       .def("run", &PySession::run, py::arg("entry"), py::arg("inputs"),
            "Runs an entry on a list of arrays in order, or a dict by name; returns its outputs as new arrays.")
