@@ -27,8 +27,7 @@ SMALLEST = re.compile(r"the smallest arena that was found takes (\d+)")
 def main(arguments):
     """The command `./dev bench memory`."""
     # Memory and the shape of a curve do not depend on threads; few steps a point keep all of it within minutes.
-    parser = command_line.parser(__doc__, rounds=3, seconds=0.1, models=NETS)
-    parser.set_defaults(threads=[max(parser.get_default("threads"))])
+    parser = command_line.parser(__doc__, rounds=3, seconds=0.1, models=NETS, all_threads=True)
     parser.add_argument("--tiny", action="store_true", help="small networks: tries the benchmark, measures nothing")
     options = command_line.parse(parser, "memory", arguments)
     if options.tiny and options.update_docs:
