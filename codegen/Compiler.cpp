@@ -294,14 +294,19 @@ LogicalResult Compilation::emitCode(std::string &error) {
         (*options.phaseSeconds)[("code." + step).str()] += seconds;
   for (auto [target, image] : llvm::zip(targets, *images))
     program.targets.push_back({target->name.str(), {}, std::move(image.bytes)});
-  for (auto [index, spec] : llvm::enumerate(kernels.getKernels())) {
+  size_t compiled = 0;
+  for (const KernelSpec &spec : kernels.getKernels()) {
     KernelDescription kernel;
     kernel.name = spec.name;
     kernel.operand_count = spec.operandCount;
     kernel.output_count = spec.outputCount;
     kernel.dim_count = spec.dims.size();
-    for (const CodeImage &image : *images)
-      kernel.offsets.push_back(image.offsets[index]);
+    kernel.symbol = spec.symbol;
+    if (kernel.symbol.empty()) {
+      for (const CodeImage &image : *images)
+        kernel.offsets.push_back(image.offsets[compiled]);
+      ++compiled;
+    }
     ::ferrule::DimInterval bounds = constraints.getBounds(spec.scratchBytes);
     if (!bounds.upper) {
       error = "the kernel " + spec.name + " needs " + spec.scratchBytes.str() +

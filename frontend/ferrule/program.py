@@ -9,12 +9,13 @@ import tempfile
 import numpy as np
 
 from . import _runtime, errors
+from . import kernels as registry
 from .profile import DEFAULT_CAPACITY, Profile
 
 _runtime.set_error_classes(errors.CLASSES)
 
 
-def load(path, verify="structure", expected_sha256=None, public_key=None, signature=None):
+def load(path, verify="structure", expected_sha256=None, public_key=None, signature=None, kernels=None):
     """Opens an artifact.
 
     Args:
@@ -23,16 +24,19 @@ def load(path, verify="structure", expected_sha256=None, public_key=None, signat
         public_key: the file of a key (`ferrule.signing`) by whose owner it must be signed. Everything is then hashed, as
             with ``verify="all"``: a signature is worth nothing for weights that nobody looked at.
         signature: the file of that signature; None: the artifact's name + ".sig".
+        kernels: ``{symbol: kernel}`` for the external ops that it calls, as `ferrule.kernels.register` takes them; those that
+            are registered need not be given.
 
     Raises:
-        ArtifactError: the file is missing, truncated, edited, foreign, of another format version, or not signed so.
+        ArtifactError: the file is missing, truncated, edited, foreign, of another format version, not signed so, or calls a
+            kernel that is neither given nor registered.
     """
     path = os.fspath(path)
     if public_key is None:
-        return Program(path, verify=verify, expected_sha256=expected_sha256)
+        return Program(path, verify=verify, expected_sha256=expected_sha256, kernels=kernels)
     from . import signing
 
-    program = Program(path, verify="all", expected_sha256=expected_sha256)
+    program = Program(path, verify="all", expected_sha256=expected_sha256, kernels=kernels)
     # Code becomes executable when a session is made.
     signing.check(program, public_key, f"{path}.sig" if signature is None else signature)
     return program
@@ -51,12 +55,14 @@ class Program:
 
     Args:
         source: a path, the artifact's bytes, or a file of its own that is open for reading.
-        verify, expected_sha256: see `load`.
+        verify, expected_sha256, kernels: see `load`.
         report: what the compiler says about making it.
     """
 
-    def __init__(self, source, verify="structure", expected_sha256=None, report=None):
+    def __init__(self, source, verify="structure", expected_sha256=None, report=None, kernels=None):
         self._bytes, self._file = None, None
+        self._own_kernels = kernels
+        self.emit = "artifact"
         if isinstance(source, bytes):
             self._bytes = source
         elif isinstance(source, io.IOBase):
@@ -65,7 +71,9 @@ class Program:
         else:
             # Held open: `save` writes what was opened, whatever became of the path.
             self._file = _open(source)
-        self._program = _runtime.Program(source, verify=verify, expected_sha256=expected_sha256)
+        self._program = _runtime.Program(
+            source, verify=verify, expected_sha256=expected_sha256, kernels=registry.table(kernels)
+        )
         self._entries = {entry["name"]: entry for entry in self._program.entries()}
         self.report = report or {}
 
@@ -148,6 +156,13 @@ class Program:
         self._file.seek(0)
         return self._file.read()
 
+    def missing_kernels(self):
+        """The symbols that it calls and for which this process has no kernel: it can be saved here, but not run."""
+        if not registry.may_lack():
+            return []
+        called = json.loads(_runtime.dump_artifact(self._artifact()))["kernels"]
+        return registry.missing([kernel["symbol"] for kernel in called if "symbol" in kernel], self._own_kernels)
+
     def slice(self, targets=None, entries=None, debug=True):
         """A smaller program, verified.
 
@@ -164,7 +179,8 @@ class Program:
         for what, names in (("targets", targets), ("entries", entries)):
             if names is not None and (isinstance(names, str) or not names):
                 raise ValueError(f"{what} must be a list of at least one name, or None for all, not {names!r}")
-        return Program(_runtime.slice_artifact(self._artifact(), list(targets or ()), list(entries or ()), debug), verify="all")
+        sliced = _runtime.slice_artifact(self._artifact(), list(targets or ()), list(entries or ()), debug)
+        return Program(sliced, verify="all", kernels=self._own_kernels)
 
     def write(self, file):
         """Writes the artifact to a binary file that is open."""
@@ -253,6 +269,11 @@ class Session:
                 raise errors.ExecutionError(f"{name} is {value!r}; allowed: 1 byte or more, or None")
             if swap_file is None:
                 raise errors.ExecutionError(f"{name} is {value}, but there is no swap_file")
+        if absent := program.missing_kernels():
+            raise errors.ExecutionError(
+                f"the program calls {', '.join(absent)}, for which no kernel is registered; give external_op a kernel, or "
+                f"register one with ferrule.kernels.register"
+            )
         self.program = program
         self._session = _runtime.Session(
             program._program,

@@ -69,6 +69,15 @@ static void bindProgramCache(py::module_ &module) {
       "set_program_cache", [](uint64_t maxBytes) { getFrontend().getCache().setMaxBytes(maxBytes); },
       py::arg("max_bytes"));
   module.def(
+      "register_kernel",
+      [](std::string symbol, uintptr_t context, uintptr_t function) {
+        using Function = decltype(ExternalKernel::function);
+        getFrontend().getCache().registerKernel(
+            {std::move(symbol), reinterpret_cast<void *>(context), reinterpret_cast<Function>(function)});
+      },
+      py::arg("symbol"), py::arg("context"), py::arg("function"),
+      "What dynamic mode calls for external ops of that symbol: addresses that stay valid as long as the process.");
+  module.def(
       "set_program_store",
       [](std::string folder, const std::string &version, uint64_t maxBytes) {
         getFrontend().getCache().setStore(
