@@ -191,22 +191,62 @@ class Program:
             shutil.copyfileobj(self._file, file, 1 << 20)
 
     def save(self, path):
-        """Writes the artifact; the file is complete or not there."""
+        """Writes the artifact; the file is complete or not there. Of a program that was compiled with ``emit="object"``, what
+        `save_object` writes."""
+        if self.emit == "object":
+            self.save_object(path)
+        else:
+            _save(path, self.write)
+
+    def save_object(self, path, name=None, target=None):
+        """Writes the program as a relocatable ELF object, for a product that has no files or where no memory may become
+        executable, and beside it, with the ending .h, the C header that opens it.
+
+        The object holds the kernels as functions, the artifact that calls them and the weights, all read-only. Needs the
+        compiler.
+
+        Args:
+            path: of the object; ``"net.o"``.
+            name: with which its symbols begin (``net_open``), an identifier; None: the file's name.
+            target: the name of the target whose code it holds; None: the only one.
+
+        Raises:
+            ArtifactError: there is no such target, or None was given and there are several.
+            UnsupportedError: the name is no identifier.
+        """
+        from . import _stream  # noqa: F401  (the compiler's errors)
+        from . import _compiler
+
         path = os.fspath(path)
-        handle, partial = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=os.path.basename(path) + ".")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                self.write(file)
-                file.flush()
-                os.fsync(file.fileno())
-            os.chmod(partial, 0o644)
-            os.replace(partial, path)
-        except BaseException:
-            os.unlink(partial)
-            raise
+        stem, ending = os.path.splitext(path)
+        if ending == ".h":
+            raise ValueError(f"{path!r} is where the header of the object goes; name the object .o")
+        if target is None and len(self.targets) != 1 or target is not None and target not in self.targets:
+            raise errors.ArtifactError(f"an object holds code for one target; give one of {', '.join(self.targets)}, not {target}")
+        contents, header = _compiler.make_object(
+            self._artifact(), target or self.targets[0], name or os.path.basename(stem)
+        )
+        _save(path, lambda file: file.write(contents))
+        _save(f"{stem}.h", lambda file: file.write(header.encode()))
 
     def __repr__(self):
         return f"Program(entries={self.entries}, targets={self.targets})"
+
+
+def _save(path, write):
+    """Has ``write`` fill a file beside ``path`` and puts it in its place: complete or not there."""
+    path = os.fspath(path)
+    handle, partial = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=os.path.basename(path) + ".")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(partial, 0o644)
+        os.replace(partial, path)
+    except BaseException:
+        os.unlink(partial)
+        raise
 
 
 class Arena:

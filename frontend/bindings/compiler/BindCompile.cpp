@@ -107,7 +107,17 @@ static void bindProgramStore(py::module_ &module) {
       py::arg("buffer"), "128 bits (XXH3) that tell contents apart, as text; no protection against an adversary.");
 }
 
+static py::tuple makeObject(const py::bytes &artifact, const std::string &target, const std::string &name) {
+  std::string_view bytes = artifact;
+  mlir::ferrule::ObjectFile object =
+      unwrap(makeObjectFile({reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()}, target, name));
+  return py::make_tuple(py::bytes(object.bytes.data(), object.bytes.size()), object.header);
+}
+
 void bindCompile(py::module_ &module) {
+  module.def("make_object", makeObject, py::arg("artifact"), py::arg("target"), py::arg("name"),
+             "(object, header): an artifact's bytes as a relocatable object for one target, and the C header that declares "
+             "what it defines.");
   bindProgramStore(module);
   bindProgramCache(module);
   module.def("compile", compile, py::arg("entries"), py::arg("variables"),
