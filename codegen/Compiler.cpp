@@ -23,6 +23,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <set>
 
 using namespace mlir;
 using namespace mlir::ferrule;
@@ -104,6 +105,7 @@ private:
   LogicalResult emitVariables();
   LogicalResult emitConstants();
   LogicalResult emitEntries();
+  void boundScratch(plan::EntryOp planned, EntryDescription &entry);
   LogicalResult emitCode(std::string &error);
   uint32_t getLayout(Attribute attribute);
 
@@ -245,6 +247,22 @@ LogicalResult Compilation::emitConstants() {
   return success();
 }
 
+/// A session allocates scratch for the sizes that memory is planned for, and no kernel can tell how much it got. So the dims
+/// without a max on which an entry's scratch depends get one: the size at which they were planned.
+void Compilation::boundScratch(plan::EntryOp planned, EntryDescription &entry) {
+  std::set<std::string> dims;
+  planned.walk([&](plan::CallOp call) {
+    kernels.getKernels()[kernels.getNumber(call.getKernel())].scratchBytes.collectDims(dims);
+  });
+  // What a loop counts or an instruction reads follows from the inputs' sizes in ways that are not looked into.
+  bool all = llvm::any_of(entry.dims, [&](const DimDescription &dim) {
+    return dim.source != DimSource::kInput && dims.count(dim.name);
+  });
+  for (DimDescription &dim : entry.dims)
+    if (dim.source == DimSource::kInput && dim.max == ::ferrule::DimRange::unbounded && (all || dims.count(dim.name)))
+      dim.max = constraints.getRange(dim.name).max;
+}
+
 LogicalResult Compilation::emitEntries() {
   PhaseTimer timer(options.phaseSeconds, "kernels");
   if (failed(kernels.emitKernels(module, options.tileChoices, options.tunableKernels)))
@@ -259,6 +277,7 @@ LogicalResult Compilation::emitEntries() {
     FailureOr<EntryDescription> entry = emitEntry(planned, numbers, locations);
     if (failed(entry))
       return failure();
+    boundScratch(planned, *entry);
     program.entries.push_back(std::move(*entry));
   }
   return success();
@@ -275,14 +294,19 @@ LogicalResult Compilation::emitCode(std::string &error) {
         (*options.phaseSeconds)[("code." + step).str()] += seconds;
   for (auto [target, image] : llvm::zip(targets, *images))
     program.targets.push_back({target->name.str(), {}, std::move(image.bytes)});
-  for (auto [index, spec] : llvm::enumerate(kernels.getKernels())) {
+  size_t compiled = 0;
+  for (const KernelSpec &spec : kernels.getKernels()) {
     KernelDescription kernel;
     kernel.name = spec.name;
     kernel.operand_count = spec.operandCount;
     kernel.output_count = spec.outputCount;
     kernel.dim_count = spec.dims.size();
-    for (const CodeImage &image : *images)
-      kernel.offsets.push_back(image.offsets[index]);
+    kernel.symbol = spec.symbol;
+    if (kernel.symbol.empty()) {
+      for (const CodeImage &image : *images)
+        kernel.offsets.push_back(image.offsets[compiled]);
+      ++compiled;
+    }
     ::ferrule::DimInterval bounds = constraints.getBounds(spec.scratchBytes);
     if (!bounds.upper) {
       error = "the kernel " + spec.name + " needs " + spec.scratchBytes.str() +
@@ -301,6 +325,8 @@ FailureOr<ProgramDescription> Compilation::run(std::string &error) {
     return failure();
   program.producer = producer.str();
   std::string diagnostics;
+  // A sentence at a line, not the text of the op.
+  module.getContext()->printOpOnDiagnostic(false);
   ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() != DiagnosticSeverity::Error || !diagnostics.empty())
       return success();

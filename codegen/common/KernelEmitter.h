@@ -23,6 +23,9 @@ struct KernelSpec {
   DimExpr scratchBytes = 0;
   /// How many tiles there are to choose from, and the one taken; see TileChoice.h.
   unsigned candidates = 1, chosen = 0;
+  /// Not empty: there is no code, whoever runs the program registers a function under this name. Its operands are the
+  /// results and the op's operands, its dims what runtime/api/external_tensor.h reads.
+  std::string symbol;
 };
 
 /// Emits `int32 name(const FerruleKernelArgs *)` into `kernels`, a module of LLVM dialect functions: a call of a

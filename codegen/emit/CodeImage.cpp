@@ -72,27 +72,13 @@ void initializeTargets() {
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86AsmParser();
     LLVMInitializeAArch64TargetInfo();
     LLVMInitializeAArch64Target();
     LLVMInitializeAArch64TargetMC();
     LLVMInitializeAArch64AsmPrinter();
+    LLVMInitializeAArch64AsmParser();
   });
-}
-
-std::unique_ptr<llvm::TargetMachine>
-createTargetMachine(const CpuTarget &target, std::string &error) {
-  initializeTargets();
-  llvm::Triple triple(target.triple);
-  const llvm::Target *llvmTarget =
-      llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!llvmTarget)
-    return nullptr;
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  options.FunctionSections = false;
-  return std::unique_ptr<llvm::TargetMachine>(llvmTarget->createTargetMachine(
-      triple, target.cpu, target.features, options, llvm::Reloc::PIC_,
-      llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
 }
 
 /// Vectors keep their width only where the function asks for it.
@@ -276,18 +262,6 @@ Error removeUnused(llvm::Module &module, llvm::ArrayRef<std::string> functions) 
   return Error::success();
 }
 
-Error emitObject(llvm::Module &module, llvm::TargetMachine &machine,
-                 llvm::SmallVectorImpl<char> &object) {
-  llvm::raw_svector_ostream stream(object);
-  llvm::legacy::PassManager passes;
-  if (machine.addPassesToEmitFile(passes, stream, nullptr,
-                                  llvm::CodeGenFileType::ObjectFile,
-                                  /*DisableVerify=*/true))
-    return makeError("the LLVM target cannot emit object files");
-  passes.run(module);
-  return Error::success();
-}
-
 /// lld reads and writes files: both live in memory-backed temporaries that are
 /// removed on every path.
 Expected<std::unique_ptr<llvm::MemoryBuffer>>
@@ -406,6 +380,32 @@ Expected<CodeImage> flatten(llvm::MemoryBufferRef file,
 }
 
 } // namespace
+
+std::unique_ptr<llvm::TargetMachine> mlir::ferrule::createTargetMachine(const CpuTarget &target, std::string &error) {
+  initializeTargets();
+  llvm::Triple triple(target.triple);
+  const llvm::Target *llvmTarget =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!llvmTarget)
+    return nullptr;
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  options.FunctionSections = false;
+  return std::unique_ptr<llvm::TargetMachine>(llvmTarget->createTargetMachine(
+      triple, target.cpu, target.features, options, llvm::Reloc::PIC_,
+      llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+}
+
+Error mlir::ferrule::emitObject(llvm::Module &module, llvm::TargetMachine &machine, llvm::SmallVectorImpl<char> &object) {
+  llvm::raw_svector_ostream stream(object);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr,
+                                  llvm::CodeGenFileType::ObjectFile,
+                                  /*DisableVerify=*/true))
+    return makeError("the LLVM target cannot emit object files");
+  passes.run(module);
+  return Error::success();
+}
 
 uint64_t mlir::ferrule::getImageAlignment(const CpuTarget &target) {
   return llvm::Triple(target.triple).isX86() ? 64 : 4096;

@@ -9,12 +9,19 @@
 #define FERRULE_CODEGEN_EMIT_CODEIMAGE_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
+
+namespace llvm {
+class Module;
+class TargetMachine;
+} // namespace llvm
 
 namespace mlir::ferrule {
 
@@ -45,6 +52,12 @@ llvm::StringRef getHostTargetName();
 /// What the position of a part of an image must be a multiple of: the most that
 /// a section asks for; where code finds data by pages (adrp), a page.
 uint64_t getImageAlignment(const CpuTarget &target);
+
+/// What LLVM generates code with; null, and why, if it lacks the target.
+std::unique_ptr<llvm::TargetMachine> createTargetMachine(const CpuTarget &target, std::string &error);
+
+/// A relocatable object of all that the module defines.
+llvm::Error emitObject(llvm::Module &module, llvm::TargetMachine &machine, llvm::SmallVectorImpl<char> &object);
 
 struct CodeImage {
   /// Code and read-only data; needs no relocation and imports nothing.

@@ -4,6 +4,7 @@
 
 #include "codegen/emit/KernelCost.h"
 #include "ir/dims/DimConstraints.h"
+#include "ir/graph/External.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -234,10 +235,13 @@ private:
   void emitCall(plan::CallOp call, InstructionDescription &instruction) {
     instruction.kernel = numbers.kernels.lookup(call.getKernel());
     instruction.output_count = call.getOutputs().size();
+    DispatchOp dispatch = symbols.lookup<plan::KernelOp>(call.getKernel()).getDispatch();
+    if (ExternalOp external = getExternal(dispatch))
+      orderOperands(instruction, getExternalInputs(dispatch, external));
     for (const DimExpr &dim : call.getDims()->getDims())
       instruction.dims.push_back(emitExpression(dim));
     instruction.tiles = emitExpression(call.getTiles()->getDims().front());
-    KernelCost cost = getKernelCost(call, symbols.lookup<plan::KernelOp>(call.getKernel()).getDispatch());
+    KernelCost cost = getKernelCost(call, dispatch);
     instruction.flops = emitCost(cost.flops);
     instruction.read_bytes = emitCost(cost.readBytes);
     instruction.written_bytes = emitCost(cost.writtenBytes);
@@ -245,6 +249,15 @@ private:
     if (llvm::any_of(call.getOutputs(), isPart))
       for (Value output : call.getOutputs())
         instruction.output_sizes.push_back(emitKnown(plan::getBytes(output)).value_or(emitExpression(0)));
+  }
+
+  /// A function that is no code of ours gets its operands as the op has them, one that stands there twice included.
+  void orderOperands(InstructionDescription &instruction, ArrayRef<unsigned> inputs) {
+    std::vector<OperandDescription> operands(instruction.operands.begin(),
+                                             instruction.operands.begin() + instruction.output_count);
+    for (unsigned input : inputs)
+      operands.push_back(instruction.operands[instruction.output_count + input]);
+    instruction.operands = std::move(operands);
   }
 
   /// Nothing where a dim gets its value only behind the call, which finds it out.

@@ -2,7 +2,9 @@
 
 #include "codegen/emit/KernelTable.h"
 
+#include "codegen/emit/EntryEmitter.h"
 #include "ir/graph/ElementBytes.h"
+#include "ir/graph/External.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -34,6 +36,31 @@ static std::string getTuningKey(DispatchOp dispatch) {
   return llvm::utohexstr(high) + "." + llvm::utohexstr(low);
 }
 
+/// A kernel without code. Whatever its function cannot know is told in the dims, most of which are numbers; their order is
+/// that of runtime/api/external_tensor.h.
+static KernelSpec describeExternal(ExternalOp op, StringRef name) {
+  KernelSpec spec;
+  spec.name = name.str();
+  spec.symbol = op.getSymbol().str();
+  spec.outputCount = op->getNumResults();
+  spec.operandCount = op->getNumResults() + op->getNumOperands();
+  if (DimsAttr tiles = op.getTilesAttr())
+    spec.tiles = tiles.getDims().front();
+  if (DimsAttr scratchBytes = op.getScratchBytesAttr())
+    spec.scratchBytes = scratchBytes.getDims().front();
+  spec.dims = {DimExpr(int64_t(op->getNumResults())), DimExpr(int64_t(op->getNumOperands()))};
+  auto add = [&](Value value) {
+    Dims sizes = getDims(value);
+    ::ferrule::serialize::DataTypeDescription dtype =
+        describeDataType(cast<RankedTensorType>(value.getType()).getElementType());
+    spec.dims.append({DimExpr(int64_t(dtype.code)), DimExpr(int64_t(dtype.bits)), DimExpr(int64_t(sizes.size()))});
+    spec.dims.append(sizes.begin(), sizes.end());
+  };
+  llvm::for_each(op->getResults(), add);
+  llvm::for_each(op->getOperands(), add);
+  return spec;
+}
+
 LogicalResult KernelTable::emitKernels(ModuleOp plan, const TileChoices &choices,
                                        std::vector<TunableKernel> *tunable) {
   auto find = [&](DispatchOp dispatch) -> std::optional<unsigned> {
@@ -41,12 +68,14 @@ LogicalResult KernelTable::emitKernels(ModuleOp plan, const TileChoices &choices
     return found == choices.byKey.end() ? choices.others : found->second;
   };
   for (auto kernel : plan.getOps<plan::KernelOp>()) {
-    FailureOr<KernelSpec> spec = emitKernel(*module, kernel.getDispatch(), kernel.getSymName(),
-                                            find(kernel.getDispatch()));
+    DispatchOp dispatch = kernel.getDispatch();
+    ExternalOp external = getExternal(dispatch);
+    FailureOr<KernelSpec> spec = external ? FailureOr<KernelSpec>(describeExternal(external, kernel.getSymName()))
+                                          : emitKernel(*module, dispatch, kernel.getSymName(), find(dispatch));
     if (failed(spec))
       return failure();
     if (tunable && spec->candidates > 1)
-      tunable->push_back({spec->name, getTuningKey(kernel.getDispatch()), spec->candidates, spec->chosen});
+      tunable->push_back({spec->name, getTuningKey(dispatch), spec->candidates, spec->chosen});
     numbers[kernel.getSymName()] = kernels.size();
     kernels.push_back(*spec);
   }
@@ -109,7 +138,8 @@ FailureOr<std::vector<CodeImage>> KernelTable::compile(ArrayRef<const CpuTarget 
   }
   std::vector<std::string> names;
   for (const KernelSpec &kernel : kernels)
-    names.push_back(kernel.name);
+    if (kernel.symbol.empty())
+      names.push_back(kernel.name);
 
   size_t groups = llvm::divideCeil(names.size(), kernelsPerGroup);
   std::vector<CodeImage> parts(targets.size() * groups);

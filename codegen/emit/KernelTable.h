@@ -26,7 +26,7 @@ public:
   unsigned getNumber(StringRef kernel) const { return numbers.lookup(kernel); }
   ArrayRef<KernelSpec> getKernels() const { return kernels; }
 
-  /// Machine code of all kernels for each target, on `threads` threads (0: one a CPU), whose number changes no byte. On
+  /// Machine code of all kernels that have any (no symbol), in their order, for each target, on `threads` threads (0: one a CPU), whose number changes no byte. On
   /// failure `error` says why.
   FailureOr<std::vector<CodeImage>> compile(ArrayRef<const CpuTarget *> targets, int threads, std::string &error);
 

@@ -1,10 +1,12 @@
 //===- FerruleCompile.cpp - A graph in text form to an artifact -----------===//
 //
 // ferrule-compile program.mlir -o program.fer --target=x86-64-v3,x86-64-v4
+// ferrule-compile program.mlir -o program.o --emit=object --target=aarch64
 //
 //===----------------------------------------------------------------------===//
 
 #include "codegen/Compiler.h"
+#include "codegen/ObjectFile.h"
 #include "ir/graph/FerruleDialect.h"
 #include "serialize/writer/writer.h"
 
@@ -15,11 +17,56 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <utility>
 
 using namespace mlir;
+using ::ferrule::serialize::ProgramDescription;
+
+enum class Emit { Artifact, Object };
+
+static int fail(const llvm::Twine &what, const llvm::Twine &why) {
+  llvm::errs() << what << ": " << why << "\n";
+  return 1;
+}
+
+/// 0, or 1 after a message.
+static int writeFile(const std::string &path, StringRef bytes) {
+  std::error_code code;
+  llvm::raw_fd_ostream stream(path, code);
+  if (!code)
+    stream << bytes;
+  if (!code && !stream.has_error())
+    return 0;
+  std::string why = (code ? code : stream.error()).message();
+  stream.clear_error();
+  return fail(path, why);
+}
+
+static int writeArtifact(const ProgramDescription &program, const std::string &path) {
+  std::string error;
+  std::vector<uint8_t> bytes = ::ferrule::serialize::write_program(program, &error);
+  if (bytes.empty())
+    return fail(path, error);
+  return writeFile(path, {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
+}
+
+/// The object, named after its file, and the header beside it.
+static int writeObject(ProgramDescription program, const std::string &path) {
+  if (program.targets.size() != 1)
+    return fail(path, "an object has code for one target, not " + llvm::Twine(program.targets.size()));
+  std::string target = program.targets.front().name;
+  llvm::Expected<mlir::ferrule::ObjectFile> object =
+      mlir::ferrule::makeObjectFile(std::move(program), target, llvm::sys::path::stem(path));
+  if (!object)
+    return fail(path, llvm::toString(object.takeError()));
+  llvm::SmallString<128> header(path);
+  llvm::sys::path::replace_extension(header, "h");
+  int written = writeFile(path, {object->bytes.data(), object->bytes.size()});
+  return written != 0 ? written : writeFile(header.str().str(), object->header);
+}
 
 int main(int argc, char **argv) {
   static llvm::cl::opt<std::string> input(llvm::cl::Positional, llvm::cl::desc("<program.mlir>"), llvm::cl::Required);
@@ -32,11 +79,16 @@ int main(int argc, char **argv) {
                                              llvm::cl::desc("The most bytes for the arena; default: no limit"));
   static llvm::cl::opt<double> budgetFraction("memory-budget-fraction", llvm::cl::init(0),
                                               llvm::cl::desc("The same as a part of the arena without a budget"));
+  static llvm::cl::opt<Emit> emit(
+      "emit", llvm::cl::init(Emit::Artifact), llvm::cl::desc("What to write"),
+      llvm::cl::values(clEnumValN(Emit::Artifact, "artifact", "an artifact (default)"),
+                       clEnumValN(Emit::Object, "object", "an object for a linker, and its C header beside it")));
   llvm::InitLLVM initialize(argc, argv);
   llvm::cl::ParseCommandLineOptions(argc, argv, "Compiles a graph in text form to a Ferrule artifact\n");
 
   // lld, linking in this process, resets all command-line options: keep what is needed afterwards.
   const std::string inputPath = input, outputPath = output;
+  const Emit wanted = emit;
   // LLVM has an option of that name, which may stand only once; its own report would say nothing of our passes.
   const bool showTimes = std::exchange(llvm::TimePassesIsEnabled, false);
 
@@ -53,22 +105,12 @@ int main(int argc, char **argv) {
   options.memoryBudget = {budgetBytes, budgetFraction};
   options.phaseSeconds = &seconds;
   std::string error;
-  FailureOr<::ferrule::serialize::ProgramDescription> program = mlir::ferrule::compileModule(*module, options, error);
-  std::vector<uint8_t> bytes;
-  if (succeeded(program))
-    bytes = ::ferrule::serialize::write_program(*program, &error);
-  if (bytes.empty()) {
-    llvm::errs() << inputPath << ": " << error << "\n";
-    return 1;
-  }
-  std::error_code code;
-  llvm::raw_fd_ostream stream(outputPath, code);
-  if (!code)
-    stream.write(reinterpret_cast<const char *>(bytes.data()), bytes.size());
-  if (code || stream.has_error()) {
-    llvm::errs() << outputPath << ": " << (code ? code : stream.error()).message() << "\n";
-    return 1;
-  }
+  FailureOr<ProgramDescription> program = mlir::ferrule::compileModule(*module, options, error);
+  if (failed(program))
+    return fail(inputPath, error);
+  if (int failed = wanted == Emit::Object ? writeObject(std::move(*program), outputPath)
+                                          : writeArtifact(*program, outputPath))
+    return failed;
   if (showTimes)
     for (auto &[phase, value] : seconds)
       llvm::outs() << llvm::format("%10.4f  ", value) << phase << "\n";

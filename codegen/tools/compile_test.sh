@@ -26,3 +26,15 @@ done
 ! "$compile" "$folder/double.mlir" -o "$folder/none.fer" --target=pdp-11 2> "$folder/errors" || fail "no error"
 grep -q "unknown target 'pdp-11'; allowed: host" "$folder/errors" || fail "$(cat "$folder/errors")"
 [ ! -e "$folder/none.fer" ] || fail "an artifact in spite of an error"
+
+# An object and its header; the kernels are functions in it.
+"$compile" "$folder/double.mlir" -o "$folder/double.o" --emit=object --target=aarch64
+nm "$folder/double.o" > "$folder/symbols"
+for symbol in double_artifact double_artifact_size double_kernels double_kernel_count; do
+  grep -q " $symbol\$" "$folder/symbols" || fail "no $symbol in $(cat "$folder/symbols")"
+done
+grep -q "FerruleStatus\* double_open(" "$folder/double.h" || fail "no double_open in $(cat "$folder/double.h")"
+! "$compile" "$folder/double.mlir" -o "$folder/two.o" --emit=object --target=aarch64,x86-64-v3 2> "$folder/errors" || fail "no error"
+grep -q "an object has code for one target, not 2" "$folder/errors" || fail "$(cat "$folder/errors")"
+! "$compile" "$folder/double.mlir" -o "$folder/2.o" --emit=object --target=aarch64 2> "$folder/errors" || fail "no error"
+grep -q "must be an identifier, not '2'" "$folder/errors" || fail "$(cat "$folder/errors")"

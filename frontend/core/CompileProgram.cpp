@@ -5,6 +5,7 @@
 #include "codegen/Compiler.h"
 #include "frontend/core/Error.h"
 #include "ir/graph/ElementBytes.h"
+#include "serialize/reader/reader.h"
 #include "serialize/writer/writer.h"
 
 #include <chrono>
@@ -126,6 +127,19 @@ llvm::Expected<CompiledArtifact> compileProgram(Frontend &frontend, const NamedE
 }
 
 std::string getCompilerName() { return mlir::ferrule::getCompilerName(); }
+
+llvm::Expected<mlir::ferrule::ObjectFile> makeObjectFile(llvm::ArrayRef<uint8_t> artifact, llvm::StringRef target,
+                                                         llvm::StringRef name) {
+  serialize::ArtifactContents contents;
+  std::string error;
+  if (!serialize::read_artifact(artifact.data(), artifact.size(), &contents, &error))
+    return makeError(ErrorKind::Artifact, error);
+  llvm::Expected<mlir::ferrule::ObjectFile> object =
+      mlir::ferrule::makeObjectFile(std::move(contents.program), target, name);
+  if (!object)
+    return makeError(ErrorKind::Unsupported, llvm::toString(object.takeError()));
+  return object;
+}
 
 llvm::Expected<std::vector<uint8_t>> compileModuleToArtifact(mlir::ModuleOp module, const CompileSettings &settings) {
   llvm::Expected<serialize::ProgramDescription> program = 

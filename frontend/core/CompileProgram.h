@@ -2,6 +2,7 @@
 #ifndef FERRULE_FRONTEND_CORE_COMPILEPROGRAM_H
 #define FERRULE_FRONTEND_CORE_COMPILEPROGRAM_H
 
+#include "codegen/ObjectFile.h"
 #include "codegen/common/TileChoice.h"
 #include "frontend/core/Frontend.h"
 
@@ -50,6 +51,10 @@ llvm::Expected<CompiledArtifact> compileProgram(Frontend &frontend, const NamedE
 /// The compiler's version and this machine's CPU level: what an artifact for the
 /// host depends on besides its module.
 std::string getCompilerName();
+
+/// An artifact for one target as an object for a linker (codegen/ObjectFile.h).
+llvm::Expected<mlir::ferrule::ObjectFile> makeObjectFile(llvm::ArrayRef<uint8_t> artifact, llvm::StringRef target,
+                                                         llvm::StringRef name);
 
 /// Compiles one module of the graph dialect, which is changed.
 llvm::Expected<std::vector<uint8_t>> compileModuleToArtifact(mlir::ModuleOp module, const CompileSettings &settings);

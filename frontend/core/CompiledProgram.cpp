@@ -86,9 +86,17 @@ llvm::Expected<std::vector<HostArray>> allocateOutputs(llvm::MutableArrayRef<Fer
 } // namespace
 
 llvm::Expected<std::unique_ptr<CompiledProgram>> CompiledProgram::open(llvm::ArrayRef<uint8_t> artifact,
-                                                                       unsigned threadCount) {
+                                                                       unsigned threadCount,
+                                                                       llvm::ArrayRef<ExternalKernel> kernels) {
+  llvm::SmallVector<FerruleExternalKernel, 4> table;
+  for (const ExternalKernel &kernel : kernels)
+    table.push_back({sizeof(FerruleExternalKernel), kernel.symbol.c_str(), kernel.context, kernel.function});
+  FerruleProgramOptions options{};
+  options.struct_size = sizeof(options);
+  options.kernels = table.data();
+  options.kernel_count = table.size();
   FerruleProgram *program = nullptr;
-  if (llvm::Error error = toError(ferrule_program_open_bytes(artifact.data(), artifact.size(), nullptr, &program)))
+  if (llvm::Error error = toError(ferrule_program_open_bytes(artifact.data(), artifact.size(), &options, &program)))
     return error;
   std::unique_ptr<CompiledProgram> compiled(new CompiledProgram(program, threadCount));
   if (llvm::Error error = compiled->ensureSession())

@@ -14,6 +14,7 @@
 
 #include <sys/types.h>
 
+struct FerruleKernelArgs;
 struct FerruleProgram;
 struct FerruleSession;
 
@@ -26,11 +27,20 @@ struct HostArray {
   std::shared_ptr<HostBuffer> buffer;
 };
 
+/// A function that stands in for the kernels of an external op; FerruleExternalKernel in runtime/api/ferrule.h says how it
+/// is called. `context` lives as long as the process.
+struct ExternalKernel {
+  std::string symbol;
+  void *context = nullptr;
+  int32_t (*function)(void *context, const FerruleKernelArgs *args) = nullptr;
+};
+
 class CompiledProgram {
 public:
   /// Opens `artifact` (the bytes are copied) and creates a session with
   /// `threadCount` workers; 0 takes all CPUs.
-  static llvm::Expected<std::unique_ptr<CompiledProgram>> open(llvm::ArrayRef<uint8_t> artifact, unsigned threadCount);
+  static llvm::Expected<std::unique_ptr<CompiledProgram>>
+  open(llvm::ArrayRef<uint8_t> artifact, unsigned threadCount, llvm::ArrayRef<ExternalKernel> kernels = {});
 
   ~CompiledProgram();
   CompiledProgram(const CompiledProgram &) = delete;

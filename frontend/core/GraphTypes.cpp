@@ -172,6 +172,12 @@ llvm::Expected<mlir::Attribute> toAttribute(const AttributeValue &value, mlir::M
   }
   if (auto *type = std::get_if<DataType>(&value))
     return mlir::TypeAttr::get(toElementType(*type, context));
+  if (auto *types = std::get_if<std::vector<DataType>>(&value)) {
+    llvm::SmallVector<mlir::Type> elements;
+    for (DataType type : *types)
+      elements.push_back(toElementType(type, context));
+    return builder.getTypeArrayAttr(elements);
+  }
   const Tensor &tensor = *std::get<TensorRef>(value);
   if (!tensor.isConcrete())
     return makeError(ErrorKind::Value, "a constant needs an array");

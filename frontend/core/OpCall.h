@@ -23,9 +23,9 @@ struct Absent {};
 using Operand = std::variant<Absent, TensorRef, Scalar, DimExpr>;
 
 /// Attribute values, and the attribute each becomes: bool, i64, ui64, f64, string,
-/// an i64 array, #ferrule.dims, an element type, dense elements of a tensor.
-using AttributeValue =
-    std::variant<bool, int64_t, uint64_t, double, std::string, std::vector<int64_t>, Shape, DataType, TensorRef>;
+/// an i64 array, #ferrule.dims, an element type, an array of element types, dense elements of a tensor.
+using AttributeValue = std::variant<bool, int64_t, uint64_t, double, std::string, std::vector<int64_t>, Shape, DataType,
+                                    std::vector<DataType>, TensorRef>;
 
 struct OpAttribute {
   std::string name;

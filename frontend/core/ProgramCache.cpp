@@ -34,6 +34,11 @@ void ProgramCache::setThreadCount(unsigned count) {
   statistics.programs = statistics.bytes = 0;
 }
 
+void ProgramCache::registerKernel(ExternalKernel kernel) {
+  llvm::erase_if(kernels, [&](const ExternalKernel &known) { return known.symbol == kernel.symbol; });
+  kernels.push_back(std::move(kernel));
+}
+
 void ProgramCache::setMaxBytes(uint64_t bytes) {
   maxBytes = bytes;
   evict(/*spared=*/nullptr);
@@ -48,7 +53,7 @@ llvm::Expected<ProgramCache::Kept> ProgramCache::make(mlir::ModuleOp module) {
   if (store) {
     name = store->getName(module);
     if (std::optional<std::vector<uint8_t>> artifact = store->find(name)) {
-      auto program = CompiledProgram::open(*artifact, threadCount);
+      auto program = CompiledProgram::open(*artifact, threadCount, kernels);
       if (program) {
         ++statistics.found;
         return Kept{ProgramRef(std::move(*program)), getWeight(module, artifact->size())};
@@ -66,7 +71,7 @@ llvm::Expected<ProgramCache::Kept> ProgramCache::compileNew(mlir::ModuleOp modul
   llvm::Expected<std::vector<uint8_t>> artifact = compile(module);
   if (!artifact)
     return artifact.takeError();
-  llvm::Expected<std::unique_ptr<CompiledProgram>> program = CompiledProgram::open(*artifact, threadCount);
+  llvm::Expected<std::unique_ptr<CompiledProgram>> program = CompiledProgram::open(*artifact, threadCount, kernels);
   if (!program)
     return program.takeError();
   if (store)

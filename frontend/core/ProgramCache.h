@@ -58,6 +58,10 @@ public:
   /// until the next is made.
   void setMaxBytes(uint64_t bytes);
 
+  /// What programs opened from now on call where they hold an external op of that symbol. Another kernel takes the place of
+  /// one that was registered before.
+  void registerKernel(ExternalKernel kernel);
+
   /// Where programs outlive the process; null for nowhere.
   void setStore(std::unique_ptr<ProgramStore> newStore) { store = std::move(newStore); }
   ProgramStore *getStore() const { return store.get(); }
@@ -98,6 +102,7 @@ private:
 
   CompileFunction compile;
   std::unique_ptr<ProgramStore> store;
+  std::vector<ExternalKernel> kernels;
   std::map<StructureKey, Kept> programs;
   std::map<StructureKey, Family> families;
   Statistics statistics;

@@ -10,13 +10,14 @@ _HOME = {
     "functional": ("arange", "eye", "full", "linspace", "ones", "zeros"),
     "dims": ("Dim", "DimExpr", "Spec"),
     "compilation": ("compile",),
+    "external": ("external_op",),
     "program": ("Arena", "Program", "Session", "load"),
     "autodiff": (
         "checkpoint", "custom_op", "explain_gradient", "grad", "hessian", "hvp", "jacobian", "jvp", "value_and_grad", "vjp",
     ),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
-_SUBMODULES = ("autodiff", "data", "errors", "functional", "jit", "module", "onnx", "optimizer", "program_cache", "random")
+_SUBMODULES = ("autodiff", "data", "errors", "functional", "jit", "kernels", "module", "onnx", "optimizer", "program_cache", "random")
 
 __all__ = [*_MODULE_OF, "tensor", *_SUBMODULES]
 

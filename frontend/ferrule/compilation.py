@@ -203,6 +203,7 @@ def compile(  # noqa: A001  (the API's name)
     tune=False,
     allow_reassociation=False,
     disable_passes=(),
+    emit="artifact",
 ):
     """Compiles functions that share state to one artifact.
 
@@ -221,6 +222,8 @@ def compile(  # noqa: A001  (the API's name)
         tune: whether to measure, on this machine, which tiles its products run fastest with, instead of asking the cost
             model; takes about ten times as long, and what was found is kept on disk. No bit changes.
         disable_passes: optional passes to leave out.
+        emit: what the Program's `save` writes: an ``"artifact"``, or an ``"object"`` that a linker puts into a product, for
+            one target (`Program.save_object`).
 
     Returns:
         A Program; its ``report`` is ``{name: seconds}`` of wall time by phase (``merge``, ``passes``, ``plan``,
@@ -238,8 +241,14 @@ def compile(  # noqa: A001  (the API's name)
         raise UnsupportedError("compile: the option allow_reassociation is not served by this version")
     if not entries:
         raise UnsupportedError("compile: no entries")
+    if emit not in ("artifact", "object"):
+        raise UnsupportedError(f"compile: emit is {emit!r}; allowed: 'artifact' and 'object'")
+    if emit == "object" and not isinstance(targets, str) and len(targets) != 1:
+        raise UnsupportedError(f"compile: an object has code for one target, not for {', '.join(targets)}")
     wanted = [_Entry(name, *_checked(name, given)) for name, given in entries.items()]
-    return _compile(wanted, modules, targets, plan_at, disable_passes, memory_budget, tune=tune)
+    program = _compile(wanted, modules, targets, plan_at, disable_passes, memory_budget, tune=tune)
+    program.emit = emit
+    return program
 
 
 def compile_function(name, function, specs, output_names, stored_name="", **options):

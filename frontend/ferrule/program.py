@@ -9,12 +9,13 @@ import tempfile
 import numpy as np
 
 from . import _runtime, errors
+from . import kernels as registry
 from .profile import DEFAULT_CAPACITY, Profile
 
 _runtime.set_error_classes(errors.CLASSES)
 
 
-def load(path, verify="structure", expected_sha256=None, public_key=None, signature=None):
+def load(path, verify="structure", expected_sha256=None, public_key=None, signature=None, kernels=None):
     """Opens an artifact.
 
     Args:
@@ -23,16 +24,19 @@ def load(path, verify="structure", expected_sha256=None, public_key=None, signat
         public_key: the file of a key (`ferrule.signing`) by whose owner it must be signed. Everything is then hashed, as
             with ``verify="all"``: a signature is worth nothing for weights that nobody looked at.
         signature: the file of that signature; None: the artifact's name + ".sig".
+        kernels: ``{symbol: kernel}`` for the external ops that it calls, as `ferrule.kernels.register` takes them; those that
+            are registered need not be given.
 
     Raises:
-        ArtifactError: the file is missing, truncated, edited, foreign, of another format version, or not signed so.
+        ArtifactError: the file is missing, truncated, edited, foreign, of another format version, not signed so, or calls a
+            kernel that is neither given nor registered.
     """
     path = os.fspath(path)
     if public_key is None:
-        return Program(path, verify=verify, expected_sha256=expected_sha256)
+        return Program(path, verify=verify, expected_sha256=expected_sha256, kernels=kernels)
     from . import signing
 
-    program = Program(path, verify="all", expected_sha256=expected_sha256)
+    program = Program(path, verify="all", expected_sha256=expected_sha256, kernels=kernels)
     # Code becomes executable when a session is made.
     signing.check(program, public_key, f"{path}.sig" if signature is None else signature)
     return program
@@ -51,12 +55,14 @@ class Program:
 
     Args:
         source: a path, the artifact's bytes, or a file of its own that is open for reading.
-        verify, expected_sha256: see `load`.
+        verify, expected_sha256, kernels: see `load`.
         report: what the compiler says about making it.
     """
 
-    def __init__(self, source, verify="structure", expected_sha256=None, report=None):
+    def __init__(self, source, verify="structure", expected_sha256=None, report=None, kernels=None):
         self._bytes, self._file = None, None
+        self._own_kernels = kernels
+        self.emit = "artifact"
         if isinstance(source, bytes):
             self._bytes = source
         elif isinstance(source, io.IOBase):
@@ -65,7 +71,9 @@ class Program:
         else:
             # Held open: `save` writes what was opened, whatever became of the path.
             self._file = _open(source)
-        self._program = _runtime.Program(source, verify=verify, expected_sha256=expected_sha256)
+        self._program = _runtime.Program(
+            source, verify=verify, expected_sha256=expected_sha256, kernels=registry.table(kernels)
+        )
         self._entries = {entry["name"]: entry for entry in self._program.entries()}
         self.report = report or {}
 
@@ -148,6 +156,13 @@ class Program:
         self._file.seek(0)
         return self._file.read()
 
+    def missing_kernels(self):
+        """The symbols that it calls and for which this process has no kernel: it can be saved here, but not run."""
+        if not registry.may_lack():
+            return []
+        called = json.loads(_runtime.dump_artifact(self._artifact()))["kernels"]
+        return registry.missing([kernel["symbol"] for kernel in called if "symbol" in kernel], self._own_kernels)
+
     def slice(self, targets=None, entries=None, debug=True):
         """A smaller program, verified.
 
@@ -164,7 +179,8 @@ class Program:
         for what, names in (("targets", targets), ("entries", entries)):
             if names is not None and (isinstance(names, str) or not names):
                 raise ValueError(f"{what} must be a list of at least one name, or None for all, not {names!r}")
-        return Program(_runtime.slice_artifact(self._artifact(), list(targets or ()), list(entries or ()), debug), verify="all")
+        sliced = _runtime.slice_artifact(self._artifact(), list(targets or ()), list(entries or ()), debug)
+        return Program(sliced, verify="all", kernels=self._own_kernels)
 
     def write(self, file):
         """Writes the artifact to a binary file that is open."""
@@ -175,22 +191,62 @@ class Program:
             shutil.copyfileobj(self._file, file, 1 << 20)
 
     def save(self, path):
-        """Writes the artifact; the file is complete or not there."""
+        """Writes the artifact; the file is complete or not there. Of a program that was compiled with ``emit="object"``, what
+        `save_object` writes."""
+        if self.emit == "object":
+            self.save_object(path)
+        else:
+            _save(path, self.write)
+
+    def save_object(self, path, name=None, target=None):
+        """Writes the program as a relocatable ELF object, for a product that has no files or where no memory may become
+        executable, and beside it, with the ending .h, the C header that opens it.
+
+        The object holds the kernels as functions, the artifact that calls them and the weights, all read-only. Needs the
+        compiler.
+
+        Args:
+            path: of the object; ``"net.o"``.
+            name: with which its symbols begin (``net_open``), an identifier; None: the file's name.
+            target: the name of the target whose code it holds; None: the only one.
+
+        Raises:
+            ArtifactError: there is no such target, or None was given and there are several.
+            UnsupportedError: the name is no identifier.
+        """
+        from . import _stream  # noqa: F401  (the compiler's errors)
+        from . import _compiler
+
         path = os.fspath(path)
-        handle, partial = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=os.path.basename(path) + ".")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                self.write(file)
-                file.flush()
-                os.fsync(file.fileno())
-            os.chmod(partial, 0o644)
-            os.replace(partial, path)
-        except BaseException:
-            os.unlink(partial)
-            raise
+        stem, ending = os.path.splitext(path)
+        if ending == ".h":
+            raise ValueError(f"{path!r} is where the header of the object goes; name the object .o")
+        if target is None and len(self.targets) != 1 or target is not None and target not in self.targets:
+            raise errors.ArtifactError(f"an object holds code for one target; give one of {', '.join(self.targets)}, not {target}")
+        contents, header = _compiler.make_object(
+            self._artifact(), target or self.targets[0], name or os.path.basename(stem)
+        )
+        _save(path, lambda file: file.write(contents))
+        _save(f"{stem}.h", lambda file: file.write(header.encode()))
 
     def __repr__(self):
         return f"Program(entries={self.entries}, targets={self.targets})"
+
+
+def _save(path, write):
+    """Has ``write`` fill a file beside ``path`` and puts it in its place: complete or not there."""
+    path = os.fspath(path)
+    handle, partial = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=os.path.basename(path) + ".")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(partial, 0o644)
+        os.replace(partial, path)
+    except BaseException:
+        os.unlink(partial)
+        raise
 
 
 class Arena:
@@ -253,6 +309,11 @@ class Session:
                 raise errors.ExecutionError(f"{name} is {value!r}; allowed: 1 byte or more, or None")
             if swap_file is None:
                 raise errors.ExecutionError(f"{name} is {value}, but there is no swap_file")
+        if absent := program.missing_kernels():
+            raise errors.ExecutionError(
+                f"the program calls {', '.join(absent)}, for which no kernel is registered; give external_op a kernel, or "
+                f"register one with ferrule.kernels.register"
+            )
         self.program = program
         self._session = _runtime.Session(
             program._program,

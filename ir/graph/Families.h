@@ -12,6 +12,7 @@ void registerConvolutionOps(FerruleDialect &dialect);
 void registerCumulativeOps(FerruleDialect &dialect);
 void registerElementwiseOps(FerruleDialect &dialect);
 void registerDispatchOps(FerruleDialect &dialect);
+void registerExternalOps(FerruleDialect &dialect);
 void registerGradientOps(FerruleDialect &dialect);
 void registerIndexingOps(FerruleDialect &dialect);
 void registerLayoutOps(FerruleDialect &dialect);

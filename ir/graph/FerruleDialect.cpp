@@ -180,6 +180,7 @@ static void registerFamilies(FerruleDialect &dialect) {
   registerCumulativeOps(dialect);
   registerElementwiseOps(dialect);
   registerDispatchOps(dialect);
+  registerExternalOps(dialect);
   registerGradientOps(dialect);
   registerIndexingOps(dialect);
   registerLayoutOps(dialect);

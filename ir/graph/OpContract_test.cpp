@@ -29,6 +29,7 @@ const std::map<std::string, std::string> exempt = {
     {"while", "its results are what its regions compute (tests/e2e/control_flow_test.py)"},
     {"custom_gradient", "its results are its values (frontend/ferrule/tests/custom_gradient_test.py)"},
     {"scan", "its results are what its regions compute (tests/e2e/control_flow_test.py)"},
+    {"external", "its kernel is the caller's (frontend/ferrule/tests/external_op_test.py)"},
     {"attention", "made by the fuse-attention pass"},
     {"pack", "made by the layout pass"},
     {"unpack", "made by the layout pass"},

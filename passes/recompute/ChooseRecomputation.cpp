@@ -12,8 +12,8 @@ constexpr uint64_t smallPart = 65536;
 constexpr unsigned levelCount = 6;
 /// Ways to reach a cut that are followed: the cheapest for each of so many ranges of bytes kept.
 constexpr size_t stateCount = 128;
-/// The forward pass is cut where fewest bytes cross among three neighbours on each side, or among fewer where that gives
-/// fewer cuts than are wanted; of too many of these only every second, third, ... is one.
+/// The forward pass is cut where fewest bytes cross among three neighbours on each side, or among fewer where that
+/// gives fewer cuts than are wanted; of too many of these only every second, third, ... is one.
 constexpr size_t wantedCuts = 8, maxCuts = 400;
 constexpr uint32_t maxDistance = 3;
 constexpr double infinite = std::numeric_limits<double>::infinity();
@@ -115,7 +115,8 @@ static std::vector<uint32_t> findNarrow(const std::vector<int64_t> &crossingByte
     bool isNarrow = true;
     for (uint32_t other = node > distance ? node - distance : 0; other <= std::min(last, node + distance); ++other) {
       bool isTaken = !narrow.empty() && narrow.back() == other;
-      isNarrow &= crossingBytes[other] >= crossingBytes[node] && !(isTaken && crossingBytes[other] == crossingBytes[node]);
+      isNarrow &=
+          crossingBytes[other] >= crossingBytes[node] && !(isTaken && crossingBytes[other] == crossingBytes[node]);
     }
     if (isNarrow)
       narrow.push_back(node);
@@ -166,7 +167,8 @@ void RecomputeChooser::addLevel(double maxDensity) {
   std::vector<uint64_t> kept(border + 2, 0), held(border + 2, 0);
   std::vector<double> cost(border + 2, 0);
   auto isAgain = [&](uint32_t value) {
-    return isCandidate(value) && getDensity(value) <= maxDensity && problem.nodes[problem.values[value].producer].clonable;
+    return isCandidate(value) && getDensity(value) <= maxDensity &&
+           problem.nodes[problem.values[value].producer].clonable;
   };
   for (uint32_t node = border + 1; node-- > 0;) {
     bool runsAgain = false;
@@ -217,11 +219,14 @@ struct RecomputeChooser::State {
 
 /// By cut: the cheapest state for each range of bytes kept, and those of them that no other one beats in both respects.
 struct RecomputeChooser::Plan {
-  Plan(size_t cutCount, uint64_t target)
-      : rangeBytes(target / stateCount + 1), cheapest(cutCount, std::vector<State>(stateCount)), settled(cutCount) {}
+  Plan(size_t cutCount, uint64_t target, double mostNanoseconds)
+      : target(target), mostNanoseconds(mostNanoseconds), rangesPerByte(1.0 / double(target / stateCount + 1)),
+        cheapest(cutCount, std::vector<State>(stateCount)), settled(cutCount) {}
 
+  /// Of a state that keeps at most the target's bytes. A product: this is the innermost of all loops.
   void offer(uint32_t cut, const State &state) {
-    State &known = cheapest[cut][state.keptBytes / rangeBytes];
+    size_t range = size_t(double(state.keptBytes) * rangesPerByte);
+    State &known = cheapest[cut][std::min(range, stateCount - 1)];
     if (state.nanoseconds < known.nanoseconds)
       known = state;
   }
@@ -232,7 +237,8 @@ struct RecomputeChooser::Plan {
         settled[cut].push_back(state);
   }
 
-  uint64_t rangeBytes;
+  uint64_t target;
+  double mostNanoseconds, rangesPerByte;
   std::vector<std::vector<State>> cheapest, settled;
 };
 
@@ -254,9 +260,10 @@ uint64_t RecomputeChooser::addCrossing(const Level &level, uint32_t begin, uint3
   return bytes;
 }
 
-void RecomputeChooser::extend(uint32_t from, const Level &level, unsigned number, uint64_t target, Plan &plan) const {
+void RecomputeChooser::extend(uint32_t from, const Level &level, unsigned number, Plan &plan) const {
+  // With more and more bytes kept, and fewer nanoseconds.
   const std::vector<State> &states = plan.settled[from];
-  uint64_t least = states.front().keptBytes, transient = 0;
+  uint64_t least = states.front().keptBytes, transient = 0, target = plan.target;
   uint32_t last = number == 0 ? from + 1 : uint32_t(cuts.size()) - 1;
   for (uint32_t to = from + 1; to <= last; ++to) {
     for (uint32_t node = cuts[to - 1]; node < cuts[to]; ++node)
@@ -270,23 +277,23 @@ void RecomputeChooser::extend(uint32_t from, const Level &level, unsigned number
     uint64_t during = kept + held + transient;
     if (least + during > target)
       continue;
-    for (uint32_t index = 0; index < states.size(); ++index)
-      if (states[index].keptBytes + during <= target)
+    for (uint32_t index = 0; index < states.size() && states[index].keptBytes + during <= target; ++index)
+      if (states[index].nanoseconds + cost <= plan.mostNanoseconds)
         plan.offer(to, {states[index].keptBytes + kept, states[index].nanoseconds + cost, from, index, number});
   }
 }
 
-std::optional<RecomputeChoice> RecomputeChooser::choose(uint64_t target) const {
+std::optional<RecomputeChoice> RecomputeChooser::choose(uint64_t target, double mostNanoseconds) const {
   if (levels.empty())
     return std::nullopt;
-  Plan plan(cuts.size(), target);
+  Plan plan(cuts.size(), target, mostNanoseconds);
   plan.offer(0, {0, 0, 0, 0, 0});
   for (uint32_t cut = 0; cut < cuts.size(); ++cut) {
     plan.settle(cut);
     if (plan.settled[cut].empty() || cut + 1 == cuts.size())
       continue;
     for (unsigned number = 0; number < levels.size(); ++number)
-      extend(cut, levels[number], number, target, plan);
+      extend(cut, levels[number], number, plan);
   }
   if (plan.settled.back().empty())
     return std::nullopt;

@@ -5,15 +5,17 @@
 
 #include "passes/recompute/RecomputeProblem.h"
 
+#include <limits>
 #include <optional>
 
 namespace mlir::ferrule {
 
 /// Finds cheap choices for one block. The border is the instruction at which most is live as the block was written; the
 /// instructions before it are cut where little crosses, and each segment between two cuts either keeps what is read
-/// behind the border, or computes again what costs less than some nanoseconds a byte, from what it keeps and what crosses
-/// its beginning. Dynamic programming over cuts, with the cheapest way for each number of bytes kept so far; both are
-/// estimates, so a caller looks at the sequence that comes of it (getLiveBytes) and asks again with another target.
+/// behind the border, or computes again what costs less than some nanoseconds a byte, from what it keeps and what
+/// crosses its beginning. Dynamic programming over cuts, with the cheapest way for each number of bytes kept so far;
+/// both are estimates, so a caller looks at the sequence that comes of it (getLiveBytes) and asks again with another
+/// target.
 class RecomputeChooser {
 public:
   explicit RecomputeChooser(const RecomputeProblem &problem);
@@ -21,8 +23,10 @@ public:
   /// The most bytes that are live in the block as it was written.
   uint64_t getOriginalPeak() const { return originalPeak; }
 
-  /// The cheapest choice with which an estimated `target` bytes are enough; none if there is no such choice.
-  std::optional<RecomputeChoice> choose(uint64_t target) const;
+  /// The cheapest choice with which an estimated `target` bytes are enough; none if there is no such choice, or none
+  /// that computes at most `mostNanoseconds` again, by estimate.
+  std::optional<RecomputeChoice> choose(uint64_t target,
+                                        double mostNanoseconds = std::numeric_limits<double>::max()) const;
 
   /// Only what the user wants to be computed again.
   RecomputeChoice chooseForced() const;
@@ -49,7 +53,7 @@ private:
   bool isCandidate(uint32_t value) const;
   double getDensity(uint32_t value) const;
   uint64_t addCrossing(const Level &level, uint32_t begin, uint32_t end, uint64_t &held, double &cost) const;
-  void extend(uint32_t from, const Level &level, unsigned number, uint64_t target, Plan &plan) const;
+  void extend(uint32_t from, const Level &level, unsigned number, Plan &plan) const;
   RecomputeChoice follow(const Plan &plan, uint32_t last) const;
 
   const RecomputeProblem &problem;
@@ -58,8 +62,8 @@ private:
   /// By value: the last use up to the border, and whether there is one behind it.
   std::vector<uint32_t> lastForward;
   std::vector<uint8_t> usedBehind;
-  /// By node up to the border: bytes that are live while it runs, or while what reads its results behind the border does,
-  /// besides values that were kept for that.
+  /// By node up to the border: bytes that are live while it runs, or while what reads its results behind the border
+  /// does, besides values that were kept for that.
   std::vector<uint64_t> transients;
   /// Nodes before which the forward pass may be cut, ascending, from 0 to border + 1; and the values that cross each.
   std::vector<uint32_t> cuts;

@@ -34,6 +34,8 @@ constexpr size_t relaxSteps = 400000, relaxTries = 128;
 /// The part of an entry's estimated time that may go into a smaller arena without a budget, for arenas that are not
 /// small, and if that makes them smaller by more than one part in so many.
 constexpr double freeShare = 1.0 / 256;
+/// What a sequence takes may be so many times less than the chooser estimates.
+constexpr double estimateError = 4;
 constexpr uint64_t smallArenaBytes = 16 << 20, smallGain = 64;
 /// How often the limit is lowered because the planner needed more than was estimated.
 constexpr unsigned attemptCount = 4;
@@ -60,7 +62,7 @@ public:
 
   /// For a copy of the other one's entry.
   EntryRecomputer(func::FuncOp copy, const EntryRecomputer &other)
-      : entry(copy), constraints(other.constraints), memory(other.memory), arena(other.arena),
+      : entry(copy), constraints(other.constraints), memory(other.memory), arena(other.arena), planned(other.planned),
         nanoseconds(other.nanoseconds), addedNanoseconds(other.addedNanoseconds) {}
 
   /// What the entry takes without a budget, if there is one.
@@ -92,7 +94,7 @@ public:
     std::optional<Candidate> candidate = findFree(problem);
     if (!candidate && !hasBudget && !entry->hasAttr(memoryBudgetAttributeName))
       return success();
-    FailureOr<uint64_t> kept = planArena(entry);
+    FailureOr<uint64_t> kept = planEntry();
     if (failed(kept))
       return failure();
     arena = *kept;
@@ -136,6 +138,16 @@ private:
     return planArena(*trial);
   }
 
+  /// The arena of the entry as it stands.
+  FailureOr<uint64_t> planEntry() {
+    if (planned)
+      return *planned;
+    FailureOr<uint64_t> bytes = planArena(entry);
+    if (succeeded(bytes))
+      planned = *bytes;
+    return bytes;
+  }
+
   static double getNanoseconds(const RecomputeProblem &problem) {
     double sum = 0;
     for (const RecomputeNode &node : problem.nodes)
@@ -158,7 +170,9 @@ private:
     addTime(getNanoseconds(describeBlock(entry.getBody().front(), constraints)) - before);
   }
 
+  /// The entry has been changed so that it takes longer.
   void addTime(double added) {
+    planned.reset();
     addedNanoseconds += added;
     entry->setAttr(recomputedShareAttributeName,
                    Builder(entry.getContext()).getF64FloatAttr(addedNanoseconds / nanoseconds));
@@ -166,8 +180,8 @@ private:
 
   /// Changes the entry until its arena takes at most `budget` bytes, or gets no smaller. Returns what it takes.
   FailureOr<uint64_t> reduce(uint64_t budget) {
-    FailureOr<uint64_t> needed = planArena(entry);
-    for (unsigned round = 0; succeeded(needed) && round < roundCount && *needed > budget; ++round) {
+    FailureOr<uint64_t> needed = planEntry();
+    for (unsigned round = 0; succeeded(needed) && round<roundCount && * needed> budget; ++round) {
       uint64_t before = *needed;
       if (failed(improve(budget, *needed)))
         return failure();
@@ -180,6 +194,8 @@ private:
   /// The same with more and more loops in segments; the cheapest entry within the budget is taken, or the smallest.
   FailureOr<uint64_t> reduceWithSegments(uint64_t budget) {
     uint64_t leastBytes = arena / leastCutPart;
+    if (!findSegmentableScan(entry, constraints, leastBytes, /*onlyMarked=*/false))
+      return reduce(budget);
     OwningOpRef<func::FuncOp> best;
     uint64_t bestBytes = 0;
     double bestAdded = 0;
@@ -187,8 +203,6 @@ private:
     EntryRecomputer segmented(*base, *this);
     for (unsigned cuts = 0; cuts <= mostCuts; ++cuts) {
       std::optional<SegmentableScan> scan = findSegmentableScan(*base, constraints, leastBytes, /*onlyMarked=*/false);
-      if (!scan && cuts == 0)
-        return reduce(budget);
       OwningOpRef<func::FuncOp> trial(base->clone());
       EntryRecomputer recomputer(*trial, segmented);
       FailureOr<uint64_t> bytes = recomputer.reduce(budget);
@@ -247,7 +261,7 @@ private:
     std::optional<Candidate> smallest;
     for (unsigned step = 0; step < bisectionSteps; ++step) {
       uint64_t target = low + (high - low) / 2;
-      std::optional<Candidate> candidate = tryTarget(problem, chooser, target);
+      std::optional<Candidate> candidate = tryTarget(problem, chooser, target, estimateError * nanoseconds);
       bool isFree = candidate && candidate->sequence.nanoseconds <= nanoseconds;
       if (isFree && (!smallest || candidate->bytes < smallest->bytes))
         smallest = std::move(candidate);
@@ -259,8 +273,9 @@ private:
   }
 
   static std::optional<Candidate> tryTarget(const RecomputeProblem &problem, const RecomputeChooser &chooser,
-                                            uint64_t target) {
-    std::optional<RecomputeChoice> choice = chooser.choose(target);
+                                            uint64_t target,
+                                            double mostNanoseconds = std::numeric_limits<double>::max()) {
+    std::optional<RecomputeChoice> choice = chooser.choose(target, mostNanoseconds);
     if (!choice)
       return std::nullopt;
     return expand(problem, std::move(*choice));
@@ -351,6 +366,8 @@ private:
   MemoryOptions memory;
   /// Of findFree.
   uint64_t arena = 0;
+  /// Of the entry as it stands, once it is known.
+  std::optional<uint64_t> planned;
   /// What computes again what costs nothing to speak of.
   std::optional<RecomputeSequence> free;
   /// Estimates: of the entry as it came, and of what runs again.

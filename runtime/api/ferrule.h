@@ -158,12 +158,15 @@ typedef struct FerruleProgramOptions {
   const FerruleExternalKernel* kernels;
   uint32_t kernel_count;
   const FerruleLogger* logger;  // null: nobody is told
+  // Of an artifact in memory: 1 leaves the weights where they are (an artifact in read-only memory, say) if that is a
+  // multiple of 64. The bytes must then not change as long as the program or a session of it lives. 0: all is copied.
+  int32_t in_place;
 } FerruleProgramOptions;
 
 // `options` may be null. The file stays mapped: do not change it in place while the program lives.
 FERRULE_API FerruleStatus* ferrule_program_open(const char* path, const FerruleProgramOptions* options,
                                                 FerruleProgram** out_program);
-// The same for an artifact in memory. The bytes are copied.
+// The same for an artifact in memory. The bytes are copied, but for what options->in_place says.
 FERRULE_API FerruleStatus* ferrule_program_open_bytes(const void* data, uint64_t byte_size,
                                                       const FerruleProgramOptions* options,
                                                       FerruleProgram** out_program);

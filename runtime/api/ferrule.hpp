@@ -207,6 +207,7 @@ class Program {
     void* accept_context = nullptr;
     std::vector<FerruleExternalKernel> kernels;  // struct_size is filled in
     const FerruleLogger* logger = nullptr;
+    bool in_place = false;  // of open_bytes: the weights stay where they are
   };
 
   static Result<Program> open(const std::string& path) { return open(path, Options()); }
@@ -266,6 +267,7 @@ class Program {
     c.kernels = kernels->data();
     c.kernel_count = static_cast<uint32_t>(kernels->size());
     c.logger = options.logger;
+    c.in_place = options.in_place;
     return c;
   }
   template <typename Info, typename Function, typename... Indices>

@@ -1,5 +1,6 @@
 // What a product puts in place of its own: kernels, a logger, a clock, a check of who made the artifact; and runs in
 // the background.
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstring>
@@ -123,6 +124,30 @@ TEST_CASE("inputs and outputs are used where the caller has them, without a copy
   CHECK(affine.inputs == std::set<const void*>{x + 1});
   CHECK(affine.outputs == std::set<const void*>{y + 1});
   CHECK(y[8] == 2 + 4);
+}
+
+TEST_CASE("the weights of an artifact in memory are copied, or used where they are") {
+  const std::vector<uint8_t> bytes = test_artifact();
+  const float w[] = {1, 2, 3, 4};
+  for (const bool in_place : {false, true}) {
+    std::vector<uint8_t> storage(bytes.size() + 64);
+    uint8_t* artifact = storage.data() + (64 - reinterpret_cast<uintptr_t>(storage.data()) % 64) % 64;
+    std::memcpy(artifact, bytes.data(), bytes.size());
+    Program::Options options;
+    options.in_place = in_place;
+    Result<Program> program = Program::open_bytes(artifact, bytes.size(), options);
+    REQUIRE(program.ok());
+    // What nobody may do, shows who has the weights.
+    uint8_t* found = std::search(artifact, artifact + bytes.size(), reinterpret_cast<const uint8_t*>(w),
+                                 reinterpret_cast<const uint8_t*>(w + 4));
+    REQUIRE(found != artifact + bytes.size());
+    const float other = 7;
+    std::memcpy(found, &other, sizeof(other));
+    Session session = create_session(*program);
+    Tensor y;
+    check_ok(session.run("predict", {rows(1)}, {&y}));
+    CHECK(floats(y)[0] == (in_place ? 7 : 1));  // 2 * 0 + w[0]
+  }
 }
 
 TEST_CASE("a product's kernel that fails ends the run with its details") {

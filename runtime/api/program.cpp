@@ -98,7 +98,7 @@ bool is_accepted(void* context, const uint8_t* root_sha256) {
   return options.accept(options.accept_context, root_sha256) != 0;
 }
 
-// `open`: Program::open or Program::open_memory, bound to its arguments.
+// `open`: Program::open or Program::open_memory, bound to its other arguments.
 template <typename Open>
 FerruleStatus* open_program(const FerruleProgramOptions* options, FerruleProgram** out_program, const Open& open) {
   const FerruleProgramOptions known = read_struct(options);
@@ -120,7 +120,7 @@ FerruleStatus* open_program(const FerruleProgramOptions* options, FerruleProgram
   void* memory = malloc(sizeof(FerruleProgram));
   if (memory == nullptr) return to_c(Status::error(StatusCode::kOutOfMemory, "out of memory: the program"));
   auto* program = new (memory) FerruleProgram();
-  Status status = open(open_options, &program->program);
+  Status status = open(open_options, known.in_place == 0, &program->program);
   if (status.ok()) status = describe_tensors(*program);
   if (status.ok()) status = describe_variables(*program);
   if (!status.ok()) {
@@ -177,15 +177,15 @@ uint32_t ferrule_format_version(void) { return ferrule::serialize::kFormatVersio
 
 FerruleStatus* ferrule_program_open(const char* path, const FerruleProgramOptions* options,
                                     FerruleProgram** out_program) {
-  return open_program(options, out_program, [path](const OpenOptions& open_options, Program** out) {
+  return open_program(options, out_program, [path](const OpenOptions& open_options, bool, Program** out) {
     return Program::open(path, open_options, out);
   });
 }
 
 FerruleStatus* ferrule_program_open_bytes(const void* data, uint64_t byte_size, const FerruleProgramOptions* options,
                                           FerruleProgram** out_program) {
-  return open_program(options, out_program, [data, byte_size](const OpenOptions& open_options, Program** out) {
-    return Program::open_memory(data, byte_size, /*copy=*/true, open_options, out);
+  return open_program(options, out_program, [data, byte_size](const OpenOptions& open_options, bool copy, Program** out) {
+    return Program::open_memory(data, byte_size, copy, open_options, out);
   });
 }
 

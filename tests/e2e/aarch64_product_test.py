@@ -78,3 +78,22 @@ def open_bytes(installed, tmp_path_factory):
 @pytest.mark.parametrize("shift", (0, 1, 7, 64, 4095))
 def test_an_artifact_lies_at_any_address(open_bytes, artifact, shift, page_bytes):
     assert emulate(open_bytes, artifact, shift, page_bytes=page_bytes) == EXPECTED
+
+
+def test_the_library_of_an_android_app(artifact, tmp_path):
+    """The example is built as an NDK would: one shared library that shows the app's functions and needs libc alone."""
+    toolchain = ROOT / "tests" / "e2e" / "android_like.cmake"
+    run("cmake", "-S", ROOT / "runtime" / "examples" / "android", "-B", tmp_path, f"-DCMAKE_TOOLCHAIN_FILE={toolchain}",
+        "-DANDROID_ABI=arm64-v8a", "-DANDROID_PLATFORM=android-26", "-DCMAKE_BUILD_TYPE=MinSizeRel")  # fmt: skip
+    run("cmake", "--build", tmp_path, "-j2")
+    library = tmp_path / "libnet.so"
+    exported = [line.split()[-1] for line in run("aarch64-linux-gnu-nm", "-D", "--defined-only", library).splitlines()]
+    assert exported == ["net_close", "net_open", "net_predict"]
+    dynamic = run("readelf", "-d", library)
+    needed = {line.split("[")[1].rstrip("]") for line in dynamic.splitlines() if "NEEDED" in line}
+    assert needed == {"libc.so.6", "ld-linux-aarch64.so.1"} or needed == {"libc.so.6"}, dynamic
+    assert "0x4000" in run("readelf", "-lW", library)
+    program = tmp_path / "load_net"
+    run("aarch64-linux-gnu-gcc", "-Wall", "-Wextra", f"-I{ROOT}", ROOT / "tests" / "e2e" / "load_net.c", "-o", program, "-ldl")
+    for page_bytes in (4096, 16384):
+        assert emulate(program, library, artifact, page_bytes=page_bytes) == EXPECTED

@@ -1,5 +1,7 @@
 """Training through loops within a memory budget: a scan and its gradient are cut into segments, and no bit changes."""
 
+import re
+
 import numpy as np
 import pytest
 from ferrule.errors import BudgetError
@@ -198,6 +200,16 @@ def test_a_checkpoint_around_a_loop_cuts_it(steps):
     assert_same(run(checkpointed, batches_of(steps)), run(free, batches_of(steps)))
 
 
+def test_a_checkpoint_around_a_loop_of_any_length_changes_no_bit():
+    """It is not cut."""
+    net, wrapped = Loop(last_carry), Loop(lambda step, x, first: fer.checkpoint(last_carry, step, x, first))
+    wrapped.load_state_dict(net.state_dict())
+    steps = fer.Dim("steps", min=1, max=64)
+    free, checkpointed = compile_step(net, steps), compile_step(wrapped, steps)
+    assert arena_of(checkpointed) <= arena_of(free)
+    assert_same(run(checkpointed, batches_of(40)), run(free, batches_of(40)))
+
+
 def test_a_checkpoint_around_a_step_keeps_the_carries_alone():
     """Of 100 steps h and c, [4, 16] each, and not the gates, [4, 64]."""
     net, wrapped = Cells(), Cells(fer.checkpoint)
@@ -205,3 +217,13 @@ def test_a_checkpoint_around_a_step_keeps_the_carries_alone():
     free, checkpointed = compile_step(net, 100), compile_step(wrapped, 100)
     assert arena_of(checkpointed) <= arena_of(free) - 100 * 4 * 64 * 4 + 4096
     assert_same(run(checkpointed, batches_of(100)), run(free, batches_of(100)))
+
+
+def test_a_refusal_tells_what_the_steps_of_a_loop_hold():
+    """What is live around the loop over segments and what its step holds are the arena, but for gaps."""
+    net = Loop(last_carry)
+    with pytest.raises(BudgetError) as refused:
+        compile_step(net, 100, 1)
+    inside = re.search(r"(\d+) bytes besides: inside of scan at .*loop_budget_test\.py:\d+", str(refused.value))
+    around = re.search(r"values are, of (\d+) bytes", str(refused.value))
+    assert 0.9 * smallest_of(refused.value) < int(inside[1]) + int(around[1]) <= smallest_of(refused.value)

@@ -1,8 +1,9 @@
 """`./dev bench memory`: its table and its plot."""
 
+import pathlib
 from xml.dom import minidom
 
-from bench import curves, memory
+from bench import curves, memory, train_jobs
 
 WHOLE = {"network": "A <net>", "threads": 1, "system": "100%", "arena": 2 << 20, "bytes": 8 << 20, "milliseconds": 10.0}
 ROWS = [
@@ -28,3 +29,23 @@ def test_the_plot_has_a_point_for_each_measured_row():
     # Less memory stands further left, more time higher up.
     whole, half, torch = ((float(each.getAttribute("cx")), float(each.getAttribute("cy"))) for each in circles[:3])
     assert half[0] < whole[0] < torch[0] and torch[1] < half[1] < whole[1]
+
+
+def test_a_refused_budget_adds_a_row_of_the_smallest(monkeypatch):
+    def budgeted(job, budget, folder):
+        refused = budget in (0.35, 0.25)
+        return f"but the smallest arena that was found takes {500 - 100 * budget:.0f}" if refused else budget
+
+    monkeypatch.setattr(memory, "_budgeted", budgeted)
+    systems = memory._budgeted_systems({"net": "unet"}, pathlib.Path())
+    assert list(systems) == ["100%", "75%", "50%", "35%", "25%", "smallest"]
+    assert systems["100%"] is None and systems["50%"] == 0.5 and systems["smallest"] == 465
+
+
+def test_each_network_has_a_small_one_of_its_kind():
+    assert train_jobs.TINY_JOBS.keys() == train_jobs.MEMORY_JOBS.keys()
+    for name in train_jobs.MEMORY_JOBS:
+        whole, tiny = train_jobs.find({"net": name}), train_jobs.find({"net": name, "tiny": True})
+        inputs, labels = train_jobs.data(tiny)
+        assert len(inputs) == len(labels) == tiny.batch <= whole.batch
+        assert tiny.sizes.keys() == whole.sizes.keys()

@@ -69,6 +69,15 @@ static void bindProgramCache(py::module_ &module) {
       "set_program_cache", [](uint64_t maxBytes) { getFrontend().getCache().setMaxBytes(maxBytes); },
       py::arg("max_bytes"));
   module.def(
+      "register_kernel",
+      [](std::string symbol, uintptr_t context, uintptr_t function) {
+        using Function = decltype(ExternalKernel::function);
+        getFrontend().getCache().registerKernel(
+            {std::move(symbol), reinterpret_cast<void *>(context), reinterpret_cast<Function>(function)});
+      },
+      py::arg("symbol"), py::arg("context"), py::arg("function"),
+      "What dynamic mode calls for external ops of that symbol: addresses that stay valid as long as the process.");
+  module.def(
       "set_program_store",
       [](std::string folder, const std::string &version, uint64_t maxBytes) {
         getFrontend().getCache().setStore(
@@ -98,7 +107,17 @@ static void bindProgramStore(py::module_ &module) {
       py::arg("buffer"), "128 bits (XXH3) that tell contents apart, as text; no protection against an adversary.");
 }
 
+static py::tuple makeObject(const py::bytes &artifact, const std::string &target, const std::string &name) {
+  std::string_view bytes = artifact;
+  mlir::ferrule::ObjectFile object =
+      unwrap(makeObjectFile({reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()}, target, name));
+  return py::make_tuple(py::bytes(object.bytes.data(), object.bytes.size()), object.header);
+}
+
 void bindCompile(py::module_ &module) {
+  module.def("make_object", makeObject, py::arg("artifact"), py::arg("target"), py::arg("name"),
+             "(object, header): an artifact's bytes as a relocatable object for one target, and the C header that declares "
+             "what it defines.");
   bindProgramStore(module);
   bindProgramCache(module);
   module.def("compile", compile, py::arg("entries"), py::arg("variables"),

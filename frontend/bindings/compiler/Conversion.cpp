@@ -236,14 +236,16 @@ enum class AttributeForm {
   Plain, ///< By the value's own type.
   Dims,  ///< #ferrule.dims.
   DType,
+  DTypes, ///< An array of them.
   Float, ///< f64 also where Python code writes an int.
 };
 
 AttributeForm getForm(llvm::StringRef name) {
   return llvm::StringSwitch<AttributeForm>(name)
       .Cases({"shape", "input_shape", "weight_shape", "expr", "offsets"}, AttributeForm::Dims)
-      .Cases({"k", "size", "starts", "stops"}, AttributeForm::Dims)
+      .Cases({"k", "size", "starts", "stops", "tiles", "scratch_bytes"}, AttributeForm::Dims)
       .Case("dtype", AttributeForm::DType)
+      .Case("dtypes", AttributeForm::DTypes)
       .Cases({"eps", "label_smooth"}, AttributeForm::Float)
       .Default(AttributeForm::Plain);
 }
@@ -269,6 +271,12 @@ AttributeName toAttributeName(py::handle key) {
 AttributeValue toAttributeValue(AttributeForm form, py::handle object) {
   if (form == AttributeForm::DType)
     return toDataType(object);
+  if (form == AttributeForm::DTypes) {
+    std::vector<DataType> types;
+    for (py::handle type : py::iter(object))
+      types.push_back(toDataType(type));
+    return types;
+  }
   if (form == AttributeForm::Dims)
     return toShape(object);
   if (auto integers = toPlainInts(object))

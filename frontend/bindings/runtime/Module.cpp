@@ -27,6 +27,7 @@ PYBIND11_MODULE(_runtime, module) {
   module.def("machine_peak", &machinePeak, pybind11::arg("target"), pybind11::arg("sizes"),
              "What one core reaches with the vector registers of a target's code: GFLOP/s of multiply-adds in float32, and "
              "GB/s of loads from buffers of each of the sizes in bytes. Zeros if this machine lacks the registers.");
+  ferrule::python::bindKernel(module);
   ferrule::python::bindProgram(module);
   ferrule::python::bindSession(module);
 }

@@ -55,10 +55,12 @@ std::string toHex(const uint8_t *bytes, size_t count) {
   return text;
 }
 
-Program open(const py::object &source, const std::string &verify, const py::object &expectedSha256) {
+Program open(const py::object &source, const std::string &verify, const py::object &expectedSha256,
+             const py::iterable &kernels) {
   if (verify != "structure" && verify != "all")
     throw py::value_error("verify is '" + verify + "'; allowed are 'structure' and 'all'");
   Program::Options options;
+  options.kernels = kernelTable(kernels);
   options.verify = verify == "all" ? kFerruleVerifyAll : kFerruleVerifyStructure;
   Sha256 hash;
   if (!expectedSha256.is_none()) {
@@ -201,8 +203,9 @@ void bindProgram(py::module_ &module) {
   module.attr("FORMAT_VERSION") = ferrule_format_version();
   module.def("dump_artifact", &dump, py::arg("artifact"), py::arg("memory") = false, py::arg("instructions") = false,
              "What the artifact's bytes hold as JSON text; docs/format.md lists the keys.");
-  py::class_<Program>(module, "Program", "An opened artifact: Program(path or bytes, verify, expected_sha256).")
-      .def(py::init(&open), py::arg("source"), py::arg("verify") = "structure", py::arg("expected_sha256") = py::none())
+  py::class_<Program>(module, "Program", "An opened artifact: Program(path or bytes, verify, expected_sha256, kernels).")
+      .def(py::init(&open), py::arg("source"), py::arg("verify") = "structure", py::arg("expected_sha256") = py::none(),
+           py::arg("kernels") = py::tuple(), py::keep_alive<1, 5>())
       .def("info", &infoDict, "Sizes in bytes, the targets, the producer and the root hash.")
       .def("entries",
            [](const Program &program) {

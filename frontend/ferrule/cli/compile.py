@@ -14,6 +14,7 @@ Examples:
   ferrule compile detector.onnx -o detector.fer --shape image=1,3,640,640
   ferrule compile encoder.onnx -o encoder.fer --dim batch=1:32 --dim tokens=8:512:8
   ferrule compile resnet50.onnx -o resnet50.fer --memory-budget 6000000
+  ferrule compile sensor.onnx -o sensor.o --emit object --target aarch64
   ferrule compile encoder.onnx -o encoder.fer --plan-at tokens=512 --target x86-64-v3 --target x86-64-v4"""
 
 
@@ -27,7 +28,7 @@ def add_arguments(commands):
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("model", help="the model (.onnx)")
-    parser.add_argument("-o", "--output", required=True, help="the artifact (.fer)")
+    parser.add_argument("-o", "--output", required=True, help="the artifact (.fer), or the object (.o)")
     parser.add_argument(
         "--shape", action="append", default=[], metavar="INPUT=SIZE,...", type=_shape, help="the shape of an input"
     )
@@ -36,6 +37,8 @@ def add_arguments(commands):
     )
     size_help = "the size of a dim without a maximum that memory is planned for"
     parser.add_argument("--plan-at", action="append", default=[], metavar="DIM=SIZE", type=_plan, help=size_help)
+    emit_help = "what to write: an artifact (default), or an object for a linker and its C header beside it, for one target"
+    parser.add_argument("--emit", choices=("artifact", "object"), default="artifact", help=emit_help)
     parser.add_argument("--target", action="append", help=f"a CPU level: host (default), {LEVELS}")
     budget_help = "the most for the arena: bytes, or a part of what it takes otherwise, as 0.5"
     parser.add_argument("--memory-budget", metavar="BYTES|PART", type=_budget, help=budget_help)
@@ -120,6 +123,7 @@ def run(options):
         plan_at=dict(options.plan_at),
         memory_budget=options.memory_budget,
     )
+    program.emit = options.emit
     program.save(options.output)
     seconds = time.perf_counter() - begin
     facts = {

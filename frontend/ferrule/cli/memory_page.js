@@ -147,15 +147,27 @@ function drawLevel(context, scale, bytes, text, dashes, ink, width, below) {
   context.fillText(text, width - MARGIN.right - 4, scale.y(bytes) + (below ? 13 : -4));
 }
 
+// The round numbers from `begin` to `end`, about five of them: multiples of a power of `base` times one of `factors`.
+function roundNumbers(begin, end, base, factors) {
+  const least = Math.max(1, (end - begin) / 5);
+  let power = 1, step = null;
+  while (step === null) {
+    step = factors.map((factor) => factor * power).find((candidate) => candidate >= least) || null;
+    power *= base;
+  }
+  const numbers = [];
+  for (let number = Math.ceil(begin / step) * step; number <= end; number += step) numbers.push(number);
+  return numbers;
+}
+
 function drawAxes(context, scale, view, top, ink, width, height) {
   context.fillStyle = ink;
   context.textAlign = "right";
-  for (let part = 0; part <= 4; part++) {
-    context.fillText(bytesText(Math.round((top * part) / 4)), MARGIN.left - 6, scale.y((top * part) / 4) + 4);
+  for (const bytes of roundNumbers(0, top, 2, [1])) {
+    context.fillText(bytesText(bytes), MARGIN.left - 6, scale.y(bytes) + 4);
   }
   context.textAlign = "center";
-  for (let part = 0; part <= 4; part++) {
-    const time = Math.round(view.begin + ((view.end - view.begin) * part) / 4);
+  for (const time of roundNumbers(view.begin, view.end, 10, [1, 2, 5])) {
     context.fillText(String(time), scale.x(time), height - 8);
   }
 }

@@ -151,6 +151,19 @@ def test_zooming_stays_inside(page):
     assert json.loads(context.eval("JSON.stringify(moveTo(90, 50, 100))")) == {"begin": 50, "end": 100}
 
 
+def test_axes_are_labelled_at_round_numbers(page):
+    context = start(page)
+
+    def numbers(*arguments):
+        return json.loads(context.eval(f"JSON.stringify(roundNumbers({', '.join(map(str, arguments))}))"))
+
+    mib = 1 << 20
+    assert numbers(0, 49.9 * mib, 2, [1]) == [0, 16 * mib, 32 * mib, 48 * mib]
+    assert numbers(0, 19, 10, [1, 2, 5]) == [0, 5, 10, 15]
+    assert numbers(12.5, 62.5, 10, [1, 2, 5]) == [20, 30, 40, 50, 60]
+    assert numbers(3, 4.5, 10, [1, 2, 5]) == [3, 4]  # No step is shorter than an instruction.
+
+
 def test_texts(page):
     context = start(page)
     assert context.eval("bytesText(512)") == "512 B"

@@ -22,7 +22,7 @@ cd "$work"
 cp "$artifact" artifact.fer
 ld -r -b binary -z noexecstack artifact.fer -o artifact.o
 cc -O2 -mavx2 -ffp-contract=off -Isource -c source/runtime/testing/test_kernels.c -o kernels.o
-cc -O2 -Wall -Wextra -Isource source/runtime/examples/bare_metal/predict.c artifact.o kernels.o "$library" -o predict
+cc -O2 -Wall -Wextra -Isource source/runtime/examples/bare_metal/{predict,static_memory}.c artifact.o kernels.o "$library" -o predict
 actual=$(./predict) || { echo "$actual"; exit 1; }
 echo "$actual"
 [[ "$actual" == "loss 22, then 1 5 9 13, in "*" bytes" ]] || { echo "expected: loss 22, then 1 5 9 13"; exit 1; }

@@ -3,12 +3,12 @@
 
    The artifact calls kernels by name; those here are the functions of an object file that was compiled beforehand, so no
    page has to become executable. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "kernels/base/kernel_args.h"
 #include "runtime/api/ferrule.h"
+#include "static_memory.h"
 
 /* The linker's names for the bytes of artifact.fer. */
 extern const unsigned char _binary_artifact_fer_start[], _binary_artifact_fer_end[];
@@ -35,25 +35,6 @@ static const FerruleExternalKernel kernels[] = {
     KERNEL(affine),        KERNEL(accumulate),     KERNEL(sum),      KERNEL(check_index), KERNEL(halve),
     KERNEL(thread_of_row), KERNEL(count_positive), KERNEL(is_below), KERNEL(increment),   KERNEL(select_positive),
     KERNEL(write_beyond),  KERNEL(read_elsewhere)};
-
-/* All memory of the program, handed out from the front and never taken back: a product opens once and runs. */
-static _Alignas(64) unsigned char memory[256 * 1024];
-static size_t used;
-
-static void* take(size_t byte_size, size_t alignment) {
-  const size_t begin = (used + alignment - 1) / alignment * alignment;
-  if (begin > sizeof(memory) || byte_size > sizeof(memory) - begin) return NULL;
-  used = begin + byte_size;
-  return memory + begin;
-}
-
-/* In place of the C library's: the runtime's small tables come from here, too. */
-void* malloc(size_t byte_size) { return take(byte_size, 16); }
-int posix_memalign(void** out, size_t alignment, size_t byte_size) {
-  *out = take(byte_size, alignment);
-  return *out == NULL ? ENOMEM : 0;
-}
-void free(void* pointer) { (void)pointer; }
 
 static FerruleTensor tensor_of(float* data, uint64_t byte_size, uint32_t rank, const int64_t* shape) {
   FerruleTensor tensor;
@@ -86,17 +67,17 @@ int main(void) {
                                       (uint64_t)(_binary_artifact_fer_end - _binary_artifact_fer_start), &options,
                                       &program);
   if (status == NULL) status = ferrule_session_create(program, NULL, &session);
-  const size_t used_before_running = used;
+  const size_t used_before_running = static_memory_used();
   if (status == NULL) status = ferrule_session_run(session, "train", &input, 1, &loss_output, 1);
   if (status == NULL) status = ferrule_session_run(session, "predict", &input, 1, &output, 1);
   if (status != NULL) {
     puts(ferrule_status_message(status));
     return 1;
   }
-  if (used != used_before_running) {
+  if (static_memory_used() != used_before_running) {
     puts("a run took memory");
     return 1;
   }
-  printf("loss %g, then %g %g %g %g, in %u bytes\n", loss, y[0], y[1], y[2], y[3], (unsigned)used);
+  printf("loss %g, then %g %g %g %g, in %u bytes\n", loss, y[0], y[1], y[2], y[3], (unsigned)static_memory_used());
   return 0;
 }

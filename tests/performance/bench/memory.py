@@ -2,6 +2,7 @@
 
 import contextlib
 import pathlib
+import re
 import tempfile
 
 import numpy as np
@@ -11,7 +12,7 @@ from . import options as command_line
 from .harness import ROOT, System, Worker, WorkerError, interleave, scale_error, show
 from .machine import OtherLoad
 
-NETS = ("gpt", "unet", "resnet50", "lstm")
+NETS = tuple(train_jobs.MEMORY_JOBS)
 PARTS = (1.0, 0.75, 0.5, 0.35, 0.25)
 PLOT = ROOT / "docs" / "memory_curves.svg"
 TORCH = {
@@ -19,12 +20,18 @@ TORCH = {
     "torch, checkpointed": System("torch, checkpointed", "torch", "train_torch", {"checkpointed": True}),
 }
 COMPARED_STEPS, LOSS_TOLERANCE = 3, 1e-3
+# In a BudgetError.
+SMALLEST = re.compile(r"the smallest arena that was found takes (\d+)")
 
 
 def main(arguments):
     """The command `./dev bench memory`."""
-    parser = command_line.parser(__doc__, rounds=5, seconds=0.5, models=NETS)
+    # Memory and the shape of a curve do not depend on threads; few steps a point keep all of it within minutes.
+    parser = command_line.parser(__doc__, rounds=3, seconds=0.1, models=NETS, all_threads=True)
+    parser.add_argument("--tiny", action="store_true", help="small networks: tries the benchmark, measures nothing")
     options = command_line.parse(parser, "memory", arguments)
+    if options.tiny and options.update_docs:
+        parser.error("--update-docs writes the whole table; leave out --tiny")
     others, rows, versions = OtherLoad(), [], {}
     for net in options.model:
         for threads in options.threads:
@@ -43,11 +50,11 @@ def main(arguments):
 
 def measure(net, threads, options, versions):
     """The rows of one network: a list of dicts, one a system and budget."""
-    job, rows, workers, losses = {"net": net}, [], {}, {}
+    job, rows, workers, losses = {"net": net, "tiny": options.tiny}, [], {}, {}
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        systems = {f"{part:.0%}": _budgeted(net, part, pathlib.Path(folder)) for part in PARTS}
+        systems = _budgeted_systems(job, pathlib.Path(folder))
         for name, system in {**systems, **TORCH}.items():
-            row = {"network": train_jobs.JOBS[net].title, "threads": threads, "system": name}
+            row = {"network": train_jobs.find(job).title, "threads": threads, "system": name}
             rows.append(row)
             if isinstance(system, str):
                 row["failure"] = system
@@ -75,17 +82,25 @@ def measure(net, threads, options, versions):
     return rows
 
 
-def _budgeted(net, part, folder):
+def _budgeted_systems(job, folder):
+    """{name: System, or the text of a refusal} of a step under each budget, and under the smallest if one is refused."""
+    systems = {f"{part:.0%}": _budgeted(job, None if part == 1 else part, folder) for part in PARTS}
+    found = {int(each[1]) for text in systems.values() if isinstance(text, str) for each in SMALLEST.finditer(text)}
+    if found:
+        systems["smallest"] = _budgeted(job, min(found), folder)
+    return systems
+
+
+def _budgeted(job, budget, folder):
     """The System of a step under a budget, whose artifact is made in a process of its own; a text if there is none."""
-    artifact = folder / f"{net}_{part}.fer"
-    budget = {} if part == 1 else {"budget": part}
-    system = System("Ferrule", "ferrule", "train_ferrule", {"artifact": str(artifact), **budget})
-    show(f"{net}: {part:.0%} is compiled")
+    artifact = folder / f"{job['net']}_{budget}.fer"
+    system = System("Ferrule", "ferrule", "train_ferrule", {"artifact": str(artifact), "budget": budget})
+    show(f"{job['net']}: {budget or 'no'} budget is compiled for")
     try:
         with Worker(system, 2) as compiler:
-            compiler.prepare({"net": net})
+            compiler.prepare(job)
     except WorkerError as error:
-        return next(iter(str(error).splitlines()))
+        return next((line for line in str(error).splitlines() if SMALLEST.search(line)), str(error).splitlines()[0])
     return system
 
 

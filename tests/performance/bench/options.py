@@ -12,7 +12,7 @@ from .harness import show
 from .worker import CLOCKS
 
 
-def parser(description, rounds, seconds, models=()):
+def parser(description, rounds, seconds, models=(), all_threads=False):
     """A parser with the options of every benchmark.
 
     Args:
@@ -20,10 +20,12 @@ def parser(description, rounds, seconds, models=()):
         rounds, seconds: defaults of --rounds and --seconds; with None there is no such option: without rounds nothing
             is timed, without seconds each process is timed once.
         models: the names that --model allows; without any there is no such option.
+        all_threads: whether the default is two threads where there are so many, instead of one and two.
     """
     result = argparse.ArgumentParser(prog="./dev bench", description=description.splitlines()[0])
     if rounds:
         both = [count for count in (1, 2) if count <= len(os.sched_getaffinity(0))]
+        both = both[-1:] if all_threads else both
         text = ",".join(map(str, both))
         result.add_argument("--threads", type=thread_counts, default=both, help=f"for example 1,2 (default: {text})")
         result.add_argument(

@@ -66,7 +66,8 @@ def compile_program(name):
         return ferrule.onnx.compile(model.path, shapes=model.shapes())
     from .workers import train_ferrule
 
-    return train_ferrule.compile_step(network, *train_jobs.data(network))
+    training = train_jobs.JOBS[network]
+    return train_ferrule.compile_step(training, *train_jobs.data(training))
 
 
 def problem_table(problems):

@@ -3,8 +3,6 @@
 import ferrule.functional as F
 import ferrule.module as M
 
-from ..train_jobs import GPT, LSTM
-
 
 class Block(M.Module):
     """Causal attention and a two-layer network, each added to its input."""
@@ -31,26 +29,26 @@ class Block(M.Module):
 class Gpt(M.Module):
     """[N, length] int32 tokens -> [N * length, vocabulary] logits."""
 
-    def __init__(self):
+    def __init__(self, vocabulary, length, width, heads, depth):
         super().__init__()
-        width = GPT["width"]
-        self.tokens = M.Embedding(GPT["vocabulary"], width)
-        self.positions = M.Embedding(GPT["length"], width)
-        self.blocks = M.Sequential(*[Block(width, GPT["heads"]) for _ in range(GPT["depth"])])
-        self.norm, self.head = M.LayerNorm(width), M.Linear(width, GPT["vocabulary"])
+        self.vocabulary = vocabulary
+        self.tokens, self.positions = M.Embedding(vocabulary, width), M.Embedding(length, width)
+        self.blocks = M.Sequential(*[Block(width, heads) for _ in range(depth)])
+        self.norm, self.head = M.LayerNorm(width), M.Linear(width, vocabulary)
 
     def forward(self, tokens):
         x = self.blocks(self.tokens(tokens) + self.positions.weight)
-        return F.reshape(self.head(self.norm(x)), (-1, GPT["vocabulary"]))
+        return F.reshape(self.head(self.norm(x)), (-1, self.vocabulary))
 
 
 class Lstm(M.Module):
-    """[N, steps, inputs] sequences -> [N * steps, classes] logits."""
+    """[N, length, inputs] sequences -> [N * length, classes] logits."""
 
-    def __init__(self):
+    def __init__(self, length, inputs, width, layers, classes):
         super().__init__()
-        self.recurrent = M.LSTM(LSTM["inputs"], LSTM["width"], LSTM["layers"], batch_first=True)
-        self.head = M.Linear(LSTM["width"], LSTM["classes"])
+        self.classes = classes
+        self.recurrent = M.LSTM(inputs, width, layers, batch_first=True)
+        self.head = M.Linear(width, classes)
 
     def forward(self, x):
-        return F.reshape(self.head(self.recurrent(x)[0]), (-1, LSTM["classes"]))
+        return F.reshape(self.head(self.recurrent(x)[0]), (-1, self.classes))

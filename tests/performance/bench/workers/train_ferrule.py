@@ -1,6 +1,6 @@
-"""A training step compiled by Ferrule. The job: {"net", "artifact", "budget"}; the artifact is made if it is missing.
+"""A training step compiled by Ferrule. The job: {"net", "tiny", "artifact", "budget"}; the artifact is made if it is missing.
 
-``budget``, which may be missing, is the part of its arena that the step may take. The facts: {"arena"} in bytes, and where the
+``budget``, which may be missing, is the ``memory_budget`` of `ferrule.compile`. The facts: {"arena"} in bytes, and where the
 artifact was made {"compile"}, the compiler's report.
 """
 
@@ -14,18 +14,20 @@ import ferrule.optimizer as optim
 from ferrule.autodiff import GradManager
 
 from .. import train_jobs
-from ..nets import lenet, mobilenet, resnet, sequences, unet
+from ..nets import lenet, mobilenet, residual, resnet, sequences, unet
 from ..worker import Prepared
 from .ferrule_profile import slowest
 
+# By a TrainJob's net: what makes it of its sizes. Those of images take any size.
 MAKE = {
-    "lenet": lenet.make,
-    "resnet18": resnet.resnet18,
-    "resnet50": resnet.resnet50,
-    "mobilenet_v2": mobilenet.MobileNetV2,
+    "lenet": lambda **sizes: lenet.make(),
+    "resnet18": lambda **sizes: resnet.resnet18(),
+    "resnet50": lambda **sizes: resnet.resnet50(),
+    "mobilenet_v2": lambda **sizes: mobilenet.MobileNetV2(),
     "gpt": sequences.Gpt,
     "lstm": sequences.Lstm,
     "unet": unet.UNet,
+    "residual": residual.ResidualNet,
 }
 
 
@@ -33,19 +35,18 @@ def version():
     return "this tree"
 
 
-def make_net(name):
-    """The network with its initial weights."""
-    net = MAKE[name]()
+def make_net(training):
+    """The network of a TrainJob with its initial weights."""
+    net = MAKE[training.net](**training.sizes)
     shapes = {key: value.shape for key, value in net.state_dict().items() if not key.endswith("num_batches_tracked")}
     net.load_state_dict(train_jobs.initial_values(shapes), strict=False)
     return net
 
 
-def compile_step(name, inputs, labels, memory_budget=None):
-    """The Program of the entry "train_step" of a network, for arrays of these shapes."""
-    net = make_net(name)
+def compile_step(training, inputs, labels, memory_budget=None):
+    """The Program of the entry "train_step" of a TrainJob, for arrays of these shapes."""
+    net = make_net(training)
     gradients = GradManager().attach(net.parameters())
-    training = train_jobs.JOBS[name]
     optimizer = getattr(optim, training.optimizer)(net.parameters(), **training.settings)
 
     def train_step(x, label):
@@ -62,11 +63,12 @@ def compile_step(name, inputs, labels, memory_budget=None):
 
 
 def prepare(job, threads):
-    inputs, labels = train_jobs.data(job["net"])
+    training = train_jobs.find(job)
+    inputs, labels = train_jobs.data(training)
     path = pathlib.Path(job["artifact"])
     facts = {}
     if not path.exists():
-        program = compile_step(job["net"], inputs, labels, job.get("budget"))
+        program = compile_step(training, inputs, labels, job.get("budget"))
         program.save(path)
         facts["compile"] = program.report
     program = fer.load(path)
