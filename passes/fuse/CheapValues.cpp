@@ -11,6 +11,8 @@ using namespace mlir::ferrule;
 /// tensors of full size. The backward pass of a norm with its activation takes eight ops over two tensors.
 static constexpr unsigned maxOps = 12;
 static constexpr unsigned maxTensors = 2;
+/// Ops one behind the other that are looked through to find who reads a value.
+static constexpr unsigned maxChain = 3;
 /// Readers that are looked at to find how long a tensor is kept.
 static constexpr unsigned maxFollowed = 64;
 
@@ -21,10 +23,21 @@ static bool isStored(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) { return isOutside(user) || loadsWhole(user); });
 }
 
-/// Whether a value that is not computed on the way is kept for more than what is computed from it on the way.
-static bool isReadElsewhere(Value value) {
-  return !value.getDefiningOp() || llvm::any_of(value.getUsers(), [](Operation *user) {
-    return isOutside(user) || !(isElementwise(user) || isView(user));
+/// Whether op computes something cheap of one value, which is then the one to read.
+static bool isCheapOfOne(Operation *op, Value value) {
+  return isElementwise(op) && isCheap(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
+    Operation *producer = operand.getDefiningOp();
+    return operand == value || (producer && (isFree(producer) || isa<BroadcastToOp>(producer)));
+  });
+}
+
+/// Whether a value that is not computed on the way is kept for more than what is computed from it on the way: something
+/// else reads it, or what is cheap to compute of it alone.
+static bool isReadElsewhere(Value value, unsigned depth = 0) {
+  return !value.getDefiningOp() || llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (isOutside(user) || !(isElementwise(user) || isView(user)))
+      return true;
+    return depth < maxChain && isCheapOfOne(user, value) && isReadElsewhere(user->getResult(0), depth + 1);
   });
 }
 

@@ -113,3 +113,35 @@ func.func @made_for_one(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> tensor<8xf3
   %s = ferrule.reduce_sum %a {axes = array<i64: 0>} : (tensor<8x8xf32>) -> tensor<8xf32>
   return %s : tensor<8xf32>
 }
+
+// The exponentials are kept for their sum, which reads them through relu. So both products with the cotangent are computed
+// where they are read, and the dispatch of the cotangent stores this alone.
+
+// CHECK-LABEL: func.func @read_through_one
+// CHECK: ferrule.exp
+// CHECK: %[[G:.*]] = ferrule.dispatch{{.*}} -> (tensor<64x64xf32>)
+// CHECK-NEXT: ferrule.matmul
+// CHECK-NEXT: ferrule.yield
+// CHECK: ferrule.dispatch({{.*}} = %[[G]]
+// CHECK: ferrule.mul
+// CHECK: ferrule.reduce_sum
+// CHECK: ferrule.dispatch({{.*}} = %[[G]]
+// CHECK: ferrule.mul
+// CHECK: ferrule.tanh
+// CHECK: return
+func.func @read_through_one(%x: tensor<64x64xf32>, %a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %u: tensor<64x1xf32>)
+    -> (tensor<64xf32>, tensor<64xf32>, tensor<64x64xf32>) {
+  %e = ferrule.exp %x : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %w = ferrule.relu %e : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %s = ferrule.reduce_sum %w {axes = array<i64: 1>} : (tensor<64x64xf32>) -> tensor<64xf32>
+  %g = ferrule.matmul %a, %b : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %ub = ferrule.broadcast_to %u {shape = #ferrule.dims<[64, 64]>} : (tensor<64x1xf32>) -> tensor<64x64xf32>
+  %q = ferrule.mul %g, %ub : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %p = ferrule.mul %g, %w : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %r = ferrule.reduce_sum %p {axes = array<i64: 1>} : (tensor<64x64xf32>) -> tensor<64xf32>
+  %rr = ferrule.reshape %r {shape = #ferrule.dims<[64, 1]>} : (tensor<64xf32>) -> tensor<64x1xf32>
+  %rb = ferrule.broadcast_to %rr {shape = #ferrule.dims<[64, 64]>} : (tensor<64x1xf32>) -> tensor<64x64xf32>
+  %d = ferrule.add %q, %rb : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %t = ferrule.tanh %d : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %s, %r, %t : tensor<64xf32>, tensor<64xf32>, tensor<64x64xf32>
+}

@@ -28,3 +28,15 @@ def test_rows_that_share_a_set_of_the_cache_are_copied(dtype, width):
     for threads in (1, 2, 3):
         (y,) = fer.Session(program, threads=threads).run("main", x, g)
         np.testing.assert_array_equal(y, expected)
+
+
+@pytest.mark.parametrize("columns, chosen", [(1000, 1), (768, 2), (50257, 2), (48, 1)])
+def test_strips_of_one_row(columns, chosen):
+    """63 panels are 21 strips of three, where fours would leave three single ones; 48 and 3142 are read faster by fours."""
+    weight = np.random.default_rng(4).standard_normal((8, columns)).astype(np.float32)
+
+    def multiply(x):
+        return F.matmul(x, fer.tensor(weight))
+
+    _, tunable = compile_candidate(None, {"main": (multiply, [fer.Spec((1, 8))])})
+    assert [each[3] for each in tunable] == [chosen]
