@@ -17,9 +17,9 @@ template <>
 struct Family<float> {
   explicit Family(const SkeletonTable& t)
       : conv(t.ferrule_conv_f32),
-        conv_pieces(t.ferrule_conv_pieces_f32),
         input_gradient(t.ferrule_conv_input_gradient_f32),
         weight_gradient(t.ferrule_conv_weight_gradient_f32),
+        conv_pieces(t.ferrule_conv_pieces_f32),
         transpose(t.ferrule_transpose_panels_f32) {}
   decltype(SkeletonTable::ferrule_conv_f32) conv, input_gradient, weight_gradient;
   decltype(SkeletonTable::ferrule_conv_pieces_f32) conv_pieces;
@@ -29,9 +29,9 @@ template <>
 struct Family<double> {
   explicit Family(const SkeletonTable& t)
       : conv(t.ferrule_conv_f64),
-        conv_pieces(t.ferrule_conv_pieces_f64),
         input_gradient(t.ferrule_conv_input_gradient_f64),
         weight_gradient(t.ferrule_conv_weight_gradient_f64),
+        conv_pieces(t.ferrule_conv_pieces_f64),
         transpose(t.ferrule_transpose_panels_f64) {}
   decltype(SkeletonTable::ferrule_conv_f64) conv, input_gradient, weight_gradient;
   decltype(SkeletonTable::ferrule_conv_pieces_f64) conv_pieces;
