@@ -121,7 +121,12 @@ struct Matmul {
     const int64_t all_panels = ceil_div(N, kLanes);
     // Remainders that are constants when the shape is; `tail` is that of the last tile, or of every tile.
     const int64_t tail = tile_m % height == 0 ? M % height : -1;
+    // Not on ARM, where it was never measured: the loop of a product that copies nothing has to stay as it is.
+#if defined(__ARM_NEON)
+    constexpr bool copies = false;
+#else
     const bool copies = matmul_copies_rows(a_row_stride, a_k_stride * static_cast<int64_t>(sizeof(T)), K, tile_panels);
+#endif
     for (int64_t t = tile_begin; t < tile_end; ++t) {
       const int64_t panel = t / m_tiles * tile_panels;
       const int64_t panels = panel + tile_panels <= all_panels ? tile_panels : all_panels - panel;

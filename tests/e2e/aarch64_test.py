@@ -109,7 +109,7 @@ def test_weights_are_mapped_with_large_pages(ferrule_run, emulated_run, tmp_path
     assert_same(load_file(tmp_path / "emulated"), load_file(tmp_path / "native"))
 
 
-def test_rows_of_a_product_are_copied(ferrule_run, emulated_run, tmp_path):
+def test_a_product_whose_rows_are_copied_on_x86(ferrule_run, emulated_run, tmp_path):
     """The gradient of a weight of width 1024, whose rows would share a set of the cache."""
     random, shapes = np.random.default_rng(0), {"x": (20, 1024), "g": (20, 260)}
 

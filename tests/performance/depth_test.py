@@ -21,8 +21,9 @@ def compiled(name, depth):
 def test_equal_blocks_share_their_code(name):
     """One kernel for a dispatch, however often it stands in the net: the blocks at the ends of a stack differ from those
     in between, and one more of these adds no code."""
-    few, many = compiled(name, 12).sizes(), compiled(name, 24).sizes()
-    assert many["code"] == few["code"]
+    few, many = compiled(name, 12).sizes(), compiled(name, 48).sizes()
+    # Another order of a deeper net may need a kernel less.
+    assert 0.9 * few["code"] <= many["code"] <= few["code"]
 
 
 @pytest.mark.parametrize("name", BLOCKS)
