@@ -1,7 +1,8 @@
 """Times of the front end and the compiler, as a table: `./dev bench frontend`.
 
 All times but those of compiling the examples are processor time of this process, so that other work on the machine
-matters little; the examples' are what a user waits for, on all processors of the machine. The tests beside this file guard what can be counted instead.
+matters little; the examples' are what a user waits for, on all processors of the machine. The tests beside this file
+guard what can be counted instead.
 """
 
 import importlib
