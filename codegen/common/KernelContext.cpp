@@ -128,7 +128,7 @@ Value ValueEmitter::loadInput(BlockArgument argument, const ElementIndex &index,
   bool contiguous = false, repeated = false;
   Value scalar = emitIndex(offset, contiguous, repeated);
   // A masked-out element may lie outside the tensor, so only an unmasked position may be read once for all lanes.
-  if (repeated && mask == position.mask)
+  if (repeated && mask == position.mask && !isInPart)
     return emitter.loadRepeated(type.getElementType(), buffer, scalar);
   if (contiguous)
     return emitter.loadContiguous(type.getElementType(), buffer, scalar, mask);
@@ -160,10 +160,23 @@ Value ValueEmitter::emitConcat(Operation *op, const ElementIndex &index) {
       base = view->getOperand(0);
     }
     auto argument = dyn_cast<BlockArgument>(base);
-    Value loaded = argument ? loadInput(argument, source, mask) : emit(base, source);
+    Value loaded = argument ? loadInput(argument, source, mask) : emitPart(base, source, mask);
     result = result ? Value(LLVM::SelectOp::create(b, b.getUnknownLoc(), mask, loaded, result)) : loaded;
     begin = end;
   }
+  return result;
+}
+
+/// What is computed for a part reads nothing for the other lanes: their elements may lie outside of the tensors.
+Value ValueEmitter::emitPart(Value value, const ElementIndex &index, Value mask) {
+  decltype(cache) others;
+  std::swap(cache, others);
+  Value whole = std::exchange(position.mask, mask);
+  bool wasInPart = std::exchange(isInPart, true);
+  Value result = emit(value, index);
+  isInPart = wasInPart;
+  position.mask = whole;
+  std::swap(cache, others);
   return result;
 }
 

@@ -71,6 +71,8 @@ private:
   Value emitUncached(Value value, const ElementIndex &index);
   Value loadInput(BlockArgument argument, const ElementIndex &index, Value mask);
   Value emitConcat(Operation *op, const ElementIndex &index);
+  /// As emit, for the lanes of `mask` alone.
+  Value emitPart(Value value, const ElementIndex &index, Value mask);
   /// The value of an affine function: scalar where it can be, else a vector of lanes.
   Value emitIndex(const AffineIndex &index, bool &isLaneContiguous, bool &isRepeated);
   Value emitLaneIndex(const AffineIndex &index);
@@ -81,6 +83,7 @@ private:
   LoopPosition position;
   DenseMap<Value, Value> defined;
   DenseMap<Value, SmallVector<std::pair<ElementIndex, Value>>> cache;
+  bool isInPart = false; ///< position.mask leaves lanes out that stand outside of a tensor.
 };
 
 /// All accesses to inputs that `emit(value, index)` makes, for merging variables. `stops` are values that the skeleton

@@ -134,3 +134,24 @@ def test_branches_and_sizes_that_a_run_finds_out(check):
     x = np.random.default_rng(0).standard_normal((16, 16)).astype(np.float32)
     for flag in (True, False):
         check(program, "choose", x, np.array(flag))
+
+
+JOINS = {
+    "columns": (lambda x, y: F.concat([x * 2.0 + 1.0, y * 3.0 + 1.0], -1), [(5, 20), (5, 30)]),
+    "rows": (lambda x, y: F.concat([F.exp(x), y - 1.0], 0), [(3, 20), (2, 20)]),
+    "channels, stored last": (lambda x, y: F.transpose(F.concat([x, y + 1.0], 1), (0, 2, 3, 1)) * 2.0, [(1, 64, 8, 8), (1, 32, 8, 8)]),
+    "a part of one row for all": (lambda x, y: F.concat([x, F.broadcast_to(y * 2.0, (7, 20))], -1), [(7, 5), (20,)]),
+    "joined twice": (lambda x, y: F.concat([F.concat([x + 1.0, y], 1) * 2.0, F.sqrt(y * y)], 1), [(4, 9), (4, 21)]),
+    "padded": (lambda x, y: F.concat([F.pad(x * 2.0, ((0, 0), (3, 0))), y], 1), [(4, 9), (4, 21)]),
+}
+
+
+@pytest.mark.parametrize("name", JOINS)
+def test_parts_of_a_concatenation_that_are_computed(check, name):
+    """Vectors reach over the border of two parts; what is computed for one reads nothing outside of its operands."""
+    function, shapes = JOINS[name]
+    program = fer.compile({"join": (function, [fer.Spec(shape, name=f"x{i}") for i, shape in enumerate(shapes)])})
+    arrays = made_up(program, "join", lambda dim: 0)
+    check(program, "join", *arrays)
+    wanted = function(*map(fer.tensor, arrays)).numpy()
+    np.testing.assert_array_equal(fer.Session(program).run("join", *arrays)[0], wanted)
