@@ -118,7 +118,7 @@ def bench_one_op():
 
 def bench_functions():
     """What one call of each function of `functional` costs to record. Those over the goal are named."""
-    taken = {name: recording(call, 60) for name, call in function_calls().items()}
+    taken = {name: recording(call, 200) for name, call in function_calls().items()}
     by_op = {name: call / count for name, (call, count) in taken.items() if count}
     report("functions: median of recording a call", 1e6 * statistics.median(call for call, _ in taken.values()), "us", "")
     report("functions: median of recording an op", 1e6 * statistics.median(by_op.values()), "us", "<= 5")
