@@ -173,8 +173,9 @@ class Storage:
         if len(self._members) == 1 and self._variable is None:
             (reference,) = self._members
             tensor = reference()
-            if tensor is not None and tensor._view is not None:
-                tensor._view.stand_alone(tensor)
+            view = None if tensor is None else tensor._view
+            if view is not None and view.steps:
+                view.stand_alone(tensor)
 
 
 class View:
@@ -232,23 +233,26 @@ class View:
         """Makes the value of ``tensor``, the only one left, the storage's own, if it is known without a computation."""
         whole = self.storage._value
         # The traced view of a constant is of no use after the recording.
-        if self.steps and self._seen is whole and tensor._value.is_traced == whole.is_traced:
+        if self._seen is whole and tensor._value.is_traced == whole.is_traced:
             self.storage._value = tensor._value
             self.steps = ()
 
 
 def view(base, handle, steps, index=None):
     """The tensor with the value ``handle`` that shares its elements with ``base``: its view by the tuple ``steps``."""
-    if base._view is None:
-        base._view = View(Storage(base), (), base, base._value)
     source = base._view
-    return member(source.storage, handle, source.steps + steps, index, source.steps)
+    if source is None:
+        source = base._view = View(Storage(base), (), base, base._value)
+    storage, outer = source.storage, source.steps
+    tensor = storage.make(handle)
+    tensor._view = View(storage, outer + steps, tensor, storage.handle(), index, outer)
+    return tensor
 
 
-def member(storage, handle, steps, index=None, outer=None):
+def member(storage, handle, steps):
     """The tensor with the value ``handle`` that sees ``storage`` by ``steps``."""
     tensor = storage.make(handle)
-    tensor._view = View(storage, steps, tensor, storage.handle(), index, outer)
+    tensor._view = View(storage, steps, tensor, storage.handle())
     return tensor
 
 

@@ -87,8 +87,8 @@ def tensor_split(inp, sections, axis=0):
             raise ShapeError(f"tensor_split: {sections} parts at {user_location()}; 1 or more are needed")
         share, rest = divmod(size, sections)
         sections = list(itertools.accumulate([share + (i < rest) for i in range(sections)]))[:-1]
-    ends = [slice(begin, end) for begin, end in zip([None, *sections], [*sections, None])]
-    return [inp[_along(axis, end)] for end in ends]
+    lead = (slice(None),) * axis
+    return [inp[(*lead, slice(begin, end))] for begin, end in zip([None, *sections], [*sections, None])]
 
 
 def hsplit(inp, sections):
