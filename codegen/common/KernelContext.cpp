@@ -121,18 +121,18 @@ Value ValueEmitter::emitLaneIndex(const AffineIndex &index) {
   return isa<VectorType>(sum.getType()) ? sum : emitter.splat(sum);
 }
 
-Value ValueEmitter::loadInput(BlockArgument argument, const ElementIndex &index, Value mask) {
+Value ValueEmitter::loadInput(BlockArgument argument, const ElementIndex &index) {
   auto type = cast<RankedTensorType>(argument.getType());
   AffineIndex offset = getElementOffset(getDims(type), index);
   Value buffer = context.getBuffer(emitter, ctx, context.getInputSlot(argument));
   bool contiguous = false, repeated = false;
   Value scalar = emitIndex(offset, contiguous, repeated);
-  // A masked-out element may lie outside the tensor, so only an unmasked position may be read once for all lanes.
-  if (repeated && mask == position.mask && !isInPart)
+  // What stands in no lane's part may lie outside the tensor, so there it may not be read once for all lanes.
+  if (repeated && !isInPart)
     return emitter.loadRepeated(type.getElementType(), buffer, scalar);
   if (contiguous)
-    return emitter.loadContiguous(type.getElementType(), buffer, scalar, mask);
-  return emitter.gather(type.getElementType(), buffer, emitLaneIndex(offset), mask);
+    return emitter.loadContiguous(type.getElementType(), buffer, scalar, position.mask);
+  return emitter.gather(type.getElementType(), buffer, emitLaneIndex(offset), position.mask);
 }
 
 /// Each operand where the index along the axis falls into it.
@@ -151,23 +151,16 @@ Value ValueEmitter::emitConcat(Operation *op, const ElementIndex &index) {
       inside = LLVM::XOrOp::create(b, b.getUnknownLoc(), inside,
                                    emitter.lessThan(lane, context.getSize(emitter, ctx, begin)));
     Value mask = LLVM::AndOp::create(b, b.getUnknownLoc(), inside, position.mask);
-    // The operand may be a view of what is in memory, or a constant.
-    Value base = operand;
-    while (Operation *view = base.getDefiningOp()) {
-      if (!isView(view))
-        break;
-      source = mapThroughView(view, source);
-      base = view->getOperand(0);
-    }
-    auto argument = dyn_cast<BlockArgument>(base);
-    Value loaded = argument ? loadInput(argument, source, mask) : emitPart(base, source, mask);
+    Value loaded = emitPart(operand, source, mask);
+    if (!loaded)
+      return nullptr;
     result = result ? Value(LLVM::SelectOp::create(b, b.getUnknownLoc(), mask, loaded, result)) : loaded;
     begin = end;
   }
   return result;
 }
 
-/// What is computed for a part reads nothing for the other lanes: their elements may lie outside of the tensors.
+/// A part reads nothing for the other lanes: their elements may lie outside of the tensors.
 Value ValueEmitter::emitPart(Value value, const ElementIndex &index, Value mask) {
   decltype(cache) others;
   std::swap(cache, others);
@@ -183,7 +176,7 @@ Value ValueEmitter::emitPart(Value value, const ElementIndex &index, Value mask)
 Value ValueEmitter::emitUncached(Value value, const ElementIndex &index) {
   auto type = cast<RankedTensorType>(value.getType());
   if (auto argument = dyn_cast<BlockArgument>(value))
-    return loadInput(argument, index, position.mask);
+    return loadInput(argument, index);
   Operation *op = value.getDefiningOp();
   if (isView(op))
     return emit(op->getOperand(0), mapThroughView(op, index));

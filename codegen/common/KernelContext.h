@@ -69,7 +69,7 @@ public:
 
 private:
   Value emitUncached(Value value, const ElementIndex &index);
-  Value loadInput(BlockArgument argument, const ElementIndex &index, Value mask);
+  Value loadInput(BlockArgument argument, const ElementIndex &index);
   Value emitConcat(Operation *op, const ElementIndex &index);
   /// As emit, for the lanes of `mask` alone.
   Value emitPart(Value value, const ElementIndex &index, Value mask);

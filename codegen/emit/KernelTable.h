@@ -26,8 +26,8 @@ public:
   unsigned getNumber(StringRef kernel) const { return numbers.lookup(kernel); }
   ArrayRef<KernelSpec> getKernels() const { return kernels; }
 
-  /// Machine code of all kernels that have any (no symbol), in their order, for each target, on `threads` threads (0: one a CPU), whose number changes no byte. On
-  /// failure `error` says why.
+  /// Machine code of all kernels that have any (no symbol), in their order, for each target, on `threads` threads (0: one a
+  /// CPU), whose number changes no byte. On failure `error` says why.
   FailureOr<std::vector<CodeImage>> compile(ArrayRef<const CpuTarget *> targets, int threads, std::string &error);
 
 private:
