@@ -181,7 +181,7 @@ private:
   /// Changes the entry until its arena takes at most `budget` bytes, or gets no smaller. Returns what it takes.
   FailureOr<uint64_t> reduce(uint64_t budget) {
     FailureOr<uint64_t> needed = planEntry();
-    for (unsigned round = 0; succeeded(needed) && round<roundCount && * needed> budget; ++round) {
+    for (unsigned round = 0; succeeded(needed) && round < roundCount && *needed > budget; ++round) {
       uint64_t before = *needed;
       if (failed(improve(budget, *needed)))
         return failure();

@@ -228,12 +228,12 @@ public:
       : b(b), axis(x.getAxis()), xs(x.getXs().begin(), x.getXs().end()), ys(y.getXs().begin(), y.getXs().end()) {}
 
   /// Whether the parts meet at the same places where neither is zero.
-  bool canPair() {
-    pairs = 0;
+  bool canPair() const {
+    unsigned pairs = 0;
     return walk([&](Value, Value, const DimExpr &) { ++pairs; }) && pairs > 1;
   }
 
-  SmallVector<Value> getSums() {
+  SmallVector<Value> getSums() const {
     SmallVector<Value> sums;
     walk([&](Value x, Value y, const DimExpr &size) { sums.push_back(add(x, y, size)); });
     return sums;
@@ -286,7 +286,6 @@ private:
   GraphBuilder &b;
   int64_t axis;
   SmallVector<Value> xs, ys;
-  unsigned pairs = 0;
 };
 
 /// concat(a, 0) + concat(0, b), as the gradients of the parts of a value add up: concat(a + 0, 0 + b), whose parts are

@@ -6,6 +6,7 @@ from .._tensor import as_tensor
 from ..errors import DtypeError, ShapeError
 from ..location import user_location
 from ..shapes import is_static, same_shape, show, size_of
+from .arrangement import moveaxis
 from .axes import resolve_axis
 from .control_flow import scan
 from .creation import arange, full, linspace, zeros
@@ -168,11 +169,7 @@ def _rows(op, inp, axis):
     """(the axis from 0 on, its parts as rows of a matrix)"""
     axis = resolve_axis(op, axis, inp.ndim)
     sizes = inp.shape[:axis] + inp.shape[axis + 1 :]
-    return axis, reshape(transpose(inp, _to_front(axis, inp.ndim)), (inp.shape[axis], size_of(sizes)))
-
-
-def _to_front(axis, ndim):
-    return [axis, *[other for other in range(ndim) if other != axis]]
+    return axis, reshape(moveaxis(inp, axis, 0), (inp.shape[axis], size_of(sizes)))
 
 
 def _row_order(rows):
@@ -186,9 +183,7 @@ def _row_order(rows):
 def _as_parts(found, inp, axis):
     """The results of `_runs` with the rows as parts of ``inp`` along ``axis`` again."""
     rows, *rest = found if isinstance(found, tuple) else (found,)
-    order = _to_front(axis, inp.ndim)
-    parts = reshape(rows, (rows.shape[0], *[inp.shape[i] for i in order[1:]]))
-    parts = transpose(parts, [order.index(i) for i in range(inp.ndim)])
+    parts = moveaxis(reshape(rows, rows.shape[:1] + inp.shape[:axis] + inp.shape[axis + 1 :]), 0, axis)
     return (parts, *rest) if rest else parts
 
 
