@@ -9,7 +9,7 @@ from ._advanced import MOST_INT32, Mask, masked_parts, parse, select, write_mask
 from ._slices import bounds, is_whole, position
 from ._stream import apply
 from ._tensor import Tensor, converted
-from ._views import Reshape, Slice, view
+from ._views import Reshape, Slice, view, views
 from .errors import ShapeError
 from .location import user_location
 from .shapes import is_one, is_static, same_shape, show
@@ -43,19 +43,27 @@ def _read_plain(inp, index, shares=True):
     """What `read` gives for an index of ints, slices, None and an Ellipsis on axes whose sizes are numbers, found in one
     pass; None for other indices, among them all that are wrong. Without ``shares`` the tensor is never a view.
     """
-    handle = inp._handle
-    plain = _compiler.plain_subscript(handle, index)
+    plain = _compiler.read_plain_subscript(inp._handle, index)
     if plain is None:
         return None
-    cut, rows, is_view = plain
-    steps = ()
-    if cut is not None:
-        step = Slice(*cut)
-        handle, steps = step.read(handle), (step,)
-    if rows is not None:
-        step = Reshape(rows)
-        handle, steps = step.read(handle), (*steps, step)
-    return view(inp, handle, steps, index) if is_view and shares else Tensor._wrap(handle)
+    handle, cut, rows, is_view = plain
+    return view(inp, handle, _plain_steps(cut, rows), index) if is_view and shares else Tensor._wrap(handle)
+
+
+def _plain_steps(cut, rows):
+    """The steps of the view that `_compiler.read_plain_subscript` describes so."""
+    steps = () if cut is None else (Slice(*cut),)
+    return steps if rows is None else (*steps, Reshape(rows))
+
+
+def read_views(inp, indices):
+    """``[inp[index] for index in indices]`` for indices that give views; one look at ``inp`` serves all."""
+    handle = inp._handle
+    found = [_compiler.read_plain_subscript(handle, index) for index in indices]
+    if not all(found):
+        return [read(inp, index) for index in indices]
+    parts = [(value, _plain_steps(cut, rows), index) for (value, cut, rows, _), index in zip(found, indices)]
+    return views(inp, parts)
 
 
 def _read_rows(inp, index):

@@ -240,13 +240,22 @@ class View:
 
 def view(base, handle, steps, index=None):
     """The tensor with the value ``handle`` that shares its elements with ``base``: its view by the tuple ``steps``."""
+    return views(base, ((handle, steps, index),))[0]
+
+
+def views(base, parts):
+    """The views of ``base`` by each (handle, steps, index) of ``parts``, as `view` makes one."""
     source = base._view
     if source is None:
         source = base._view = View(Storage(base), (), base, base._value)
     storage, outer = source.storage, source.steps
-    tensor = storage.make(handle)
-    tensor._view = View(storage, outer + steps, tensor, storage.handle(), index, outer)
-    return tensor
+    whole, make = storage.handle(), storage.make
+    tensors = []
+    for handle, steps, index in parts:
+        tensor = make(handle)
+        tensor._view = View(storage, outer + steps, tensor, whole, index, outer)
+        tensors.append(tensor)
+    return tensors
 
 
 def member(storage, handle, steps):

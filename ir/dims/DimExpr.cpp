@@ -366,7 +366,12 @@ int DimExpr::compare(const DimExpr &other) const {
   return constantPart == other.constantPart ? 0 : constantPart < other.constantPart ? -1 : 1;
 }
 
-size_t DimExpr::hash() const { return std::hash<std::string>()(str()); }
+size_t DimExpr::hash() const {
+  // Nearly all sizes are numbers, and each recorded op looks several up.
+  if (std::optional<int64_t> value = getConstant())
+    return std::hash<int64_t>()(*value);
+  return std::hash<std::string>()(str());
+}
 
 std::optional<int64_t>
 DimExpr::evaluate(const std::function<std::optional<int64_t>(const std::string &)> &valueOf) const {

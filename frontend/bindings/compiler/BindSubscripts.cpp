@@ -1,6 +1,7 @@
 //===- BindSubscripts.cpp - Subscripts of ints and slices -----------------===//
 
 #include "frontend/bindings/compiler/Bindings.h"
+#include "frontend/bindings/compiler/UserCode.h"
 
 namespace ferrule::frontend::python {
 namespace {
@@ -99,14 +100,44 @@ std::optional<PlainSubscript> parse(llvm::ArrayRef<int64_t> sizes, llvm::ArrayRe
   return result;
 }
 
-/// plain_subscript(handle, index)
+Shape toConstantShape(llvm::ArrayRef<int64_t> sizes) { return Shape(sizes.begin(), sizes.end()); }
+
+/// Records one op on `operand`. The attributes come as they are, not as a dict that would have to be read.
+TensorRef recordOp(llvm::StringRef op, TensorRef operand, std::initializer_list<OpAttribute> attributes,
+                   const UserLine &line) {
+  OpCall call;
+  call.op = op.str();
+  call.operands.push_back(std::move(operand));
+  call.attributes.append(attributes);
+  call.location = line.location;
+  call.modulePath = getModulePath();
+  return unwrap(getFrontend().apply(call)).front();
+}
+
+TensorRef record(const PlainSubscript &subscript, TensorRef operand) {
+  UserLine line = findUserLine();
+  if (!line.text)
+    throw py::error_already_set();
+  if (subscript.isCut)
+    operand = recordOp("slice", std::move(operand),
+                       {{"starts", toConstantShape(subscript.starts)},
+                        {"stops", toConstantShape(subscript.stops)},
+                        {"steps", std::vector<int64_t>(subscript.steps.begin(), subscript.steps.end())}},
+                       line);
+  if (subscript.isReshaped)
+    operand = recordOp("reshape", std::move(operand), {{"shape", toConstantShape(subscript.rows)}}, line);
+  return operand;
+}
+
+/// read_plain_subscript(handle, index)
 PyObject *readSubscript(PyObject *, PyObject *const *arguments, Py_ssize_t count) {
   if (count != 2) {
-    PyErr_Format(PyExc_TypeError, "plain_subscript takes 2 arguments, not %zd", count);
+    PyErr_Format(PyExc_TypeError, "read_plain_subscript takes 2 arguments, not %zd", count);
     return nullptr;
   }
   return callFromPython([&]() -> py::object {
-    auto sizes = getStaticSizes(py::handle(arguments[0]).cast<const Tensor &>().getShape());
+    auto tensor = py::handle(arguments[0]).cast<TensorRef>();
+    auto sizes = getStaticSizes(tensor->getShape());
     if (!sizes)
       return py::none();
     PyObject *index = arguments[1];
@@ -123,23 +154,22 @@ PyObject *readSubscript(PyObject *, PyObject *const *arguments, Py_ssize_t count
       slice = py::make_tuple(toList(found->starts), toList(found->stops), toList(found->steps));
     if (found->isReshaped)
       rows = toList(found->rows);
-    return py::make_tuple(std::move(slice), std::move(rows), isView);
+    return py::make_tuple(record(*found, std::move(tensor)), std::move(slice), std::move(rows), isView);
   });
 }
 
 PyMethodDef subscriptMethod{
-    "plain_subscript", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(readSubscript)), METH_FASTCALL,
-    "plain_subscript(handle, index)\n\n"
-    "What an index of ints, slices, None and an Ellipsis takes of a value whose sizes are numbers:\n"
-    "((starts, stops, steps) or None where every axis is whole, the shape that ints and None make of that or None "
-    "where "
-    "it stays, whether the result is a view: one element is a copy). None for any other index, among them all that are "
-    "wrong."};
+    "read_plain_subscript", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(readSubscript)), METH_FASTCALL,
+    "read_plain_subscript(handle, index)\n\n"
+    "Records what an index of ints, slices, None and an Ellipsis takes of a value whose sizes are numbers:\n"
+    "(the handle of it, (starts, stops, steps) or None where every axis is whole, the shape that ints and None make of "
+    "that or None where it stays, whether the result is a view: one element is a copy). None, and nothing recorded, for "
+    "any other index, among them all that are wrong."};
 
 } // namespace
 
 void bindSubscripts(py::module_ &module) {
-  module.attr("plain_subscript") = py::reinterpret_steal<py::object>(PyCFunction_New(&subscriptMethod, nullptr));
+  module.attr("read_plain_subscript") = py::reinterpret_steal<py::object>(PyCFunction_New(&subscriptMethod, nullptr));
 }
 
 } // namespace ferrule::frontend::python

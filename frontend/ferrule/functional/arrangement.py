@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from .._stream import apply
-from .._subscript import part_of
+from .._subscript import part_of, read_views
 from .._tensor import Tensor, as_tensor
 from ..errors import ShapeError
 from ..location import user_location
@@ -162,10 +162,13 @@ def unstack(inp, axis=0):
     """The parts along ``axis`` without it (views); the inverse of `stack`."""
     inp = as_tensor(inp)
     axis = resolve_axis("unstack", axis, inp.ndim)
-    if not is_static(inp.shape[axis]):
-        raise ShapeError(f"unstack: axis {axis} of {show(inp.shape)} has a symbolic size at {user_location()}")
+    shape = inp.shape
+    if not is_static(shape[axis]):
+        raise ShapeError(f"unstack: axis {axis} of {show(shape)} has a symbolic size at {user_location()}")
+    if len(shape) == 1:
+        return [inp[i] for i in range(shape[0])]
     lead = (slice(None),) * axis
-    return [inp[lead + (i,)] for i in range(inp.shape[axis])]
+    return read_views(inp, [(*lead, i) for i in range(shape[axis])])
 
 
 unbind = unstack

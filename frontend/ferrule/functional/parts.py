@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 
+from .._subscript import read_views
 from .._tensor import as_tensor
 from ..errors import DtypeError, ShapeError
 from ..location import user_location
@@ -88,7 +89,7 @@ def tensor_split(inp, sections, axis=0):
         share, rest = divmod(size, sections)
         sections = list(itertools.accumulate([share + (i < rest) for i in range(sections)]))[:-1]
     lead = (slice(None),) * axis
-    return [inp[(*lead, slice(begin, end))] for begin, end in zip([None, *sections], [*sections, None])]
+    return read_views(inp, [(*lead, slice(begin, end)) for begin, end in zip([None, *sections], [*sections, None])])
 
 
 def hsplit(inp, sections):

@@ -6,6 +6,7 @@ import numpy as np
 
 from .. import _compiler
 from .._stream import apply
+from .._subscript import read_views
 from .._tensor import Tensor, as_tensor
 from .._views import reshaped, transposed
 from ..errors import ShapeError
@@ -142,7 +143,7 @@ def split(inp, nsplits_or_sections, axis=0):
                 f"split: the positions {tuple(nsplits_or_sections)} must ascend within 0 to {size} at {user_location()}"
             )
     lead = (slice(None),) * axis
-    return [inp[lead + (slice(a, b),)] for a, b in zip(cuts, cuts[1:])]
+    return read_views(inp, [(*lead, slice(a, b)) for a, b in zip(cuts, cuts[1:])])
 
 
 def _rolled(inp, shift, axis):
