@@ -6,33 +6,47 @@
 
 namespace ferrule::runtime {
 
-// What the chunks of one kernel call share. Chunk i of n computes tiles [tiles * i / n, tiles * (i + 1) / n).
+// What the threads of one kernel call share. The tiles are cut into chunks of nearly equal size, each thread's share of
+// them in one row. A thread that has done its own takes what is left of the others': a worker may have to be woken, and
+// tiles may take different times.
 struct Session::Launch {
+  static constexpr int64_t kMaxChunks = 4;  // a thread
+
   KernelEntry kernel;
   FerruleKernelArgs args;  // but for thread, tile range, scratch and error
   int64_t tiles;
-  uint32_t chunk_count;
+  uint32_t thread_count;
+  uint32_t chunk_count;  // a thread
   uint8_t* scratch;
   uint64_t scratch_stride;
-  ChunkError* errors;
+  ThreadState* threads;
 
-  static void run_chunk(void* context, uint32_t index) {
+  static void run_thread(void* context, uint32_t index) {
     const Launch& launch = *static_cast<const Launch*>(context);
     // The calling thread is in the scope of the whole run; a worker has its own state, or its owner's.
     FloatingPointScope scope;
-    const int64_t quotient = launch.tiles / launch.chunk_count, remainder = launch.tiles % launch.chunk_count;
-    const int64_t i = index;
     FerruleKernelArgs args = launch.args;
     args.thread = index;
-    args.tile_begin = quotient * i + (i < remainder ? i : remainder);
-    args.tile_end = args.tile_begin + quotient + (i < remainder ? 1 : 0);
     args.scratch = launch.scratch == nullptr ? nullptr : launch.scratch + launch.scratch_stride * index;
-    ChunkError& error = launch.errors[index];
-    error.error = FerruleKernelError{};
-    args.error = &error.error;
+    ThreadState& state = launch.threads[index];
+    args.error = &state.error;
     const KernelEntry& kernel = launch.kernel;
-    error.result = kernel.function != nullptr ? kernel.function(&args)
-                                              : kernel.external->function(kernel.external->context, &args);
+    const int64_t count = int64_t{launch.thread_count} * launch.chunk_count;
+    const int64_t quotient = launch.tiles / count, remainder = launch.tiles % count;
+    for (uint32_t k = 0; k < launch.thread_count; ++k) {
+      const uint32_t owner = index + k < launch.thread_count ? index + k : index + k - launch.thread_count;
+      for (;;) {
+        const uint32_t chunk = launch.threads[owner].taken.fetch_add(1, std::memory_order_relaxed);
+        if (chunk >= launch.chunk_count) break;
+        const int64_t i = int64_t{owner} * launch.chunk_count + chunk;
+        args.tile_begin = quotient * i + (i < remainder ? i : remainder);
+        args.tile_end = args.tile_begin + quotient + (i < remainder ? 1 : 0);
+        state.result = kernel.function != nullptr ? kernel.function(&args)
+                                                  : kernel.external->function(kernel.external->context, &args);
+        // What was not taken lies behind this chunk in its owner's row, so at higher positions.
+        if (state.result != 0) return;
+      }
+    }
   }
 };
 
@@ -151,23 +165,27 @@ Status Session::call_kernel(const schema::Entry& entry, const schema::KernelCall
   launch.args.dims = kernel_dims_.data();
   launch.args.params = call.params()->size() == 0 ? nullptr : call.params()->data();
   launch.tiles = tiles;
-  launch.chunk_count = tiles < parallel_.width() ? static_cast<uint32_t>(tiles) : parallel_.width();
+  launch.thread_count = tiles < parallel_.width() ? static_cast<uint32_t>(tiles) : parallel_.width();
+  const int64_t share = tiles / launch.thread_count;
+  launch.chunk_count =
+      launch.thread_count == 1 ? 1 : static_cast<uint32_t>(share < Launch::kMaxChunks ? share : Launch::kMaxChunks);
   launch.scratch = memory_->scratch();
   launch.scratch_stride = scratch_stride_;
-  launch.errors = errors_.data();
-  parallel_.run(launch.chunk_count, Launch::run_chunk, &launch);
+  launch.threads = threads_.data();
+  for (uint32_t i = 0; i < launch.thread_count; ++i) threads_[i].start();
+  parallel_.run(launch.thread_count, Launch::run_thread, &launch);
 
-  for (uint32_t i = 0; i < launch.chunk_count; ++i)
-    if (errors_[i].result != 0) return kernel_error(entry, call, launch.chunk_count);
+  for (uint32_t i = 0; i < launch.thread_count; ++i)
+    if (threads_[i].result != 0) return kernel_error(entry, call, launch.thread_count);
   return Status();
 }
 
 // Of all chunks that failed, the one with the lowest position: the same one for every number of threads.
-Status Session::kernel_error(const schema::Entry& entry, const schema::KernelCall& call, uint32_t chunk_count) const {
-  const ChunkError* first = nullptr;
-  for (uint32_t i = 0; i < chunk_count; ++i) {
-    if (errors_[i].result == 0) continue;
-    if (first == nullptr || errors_[i].error.position < first->error.position) first = &errors_[i];
+Status Session::kernel_error(const schema::Entry& entry, const schema::KernelCall& call, uint32_t thread_count) const {
+  const ThreadState* first = nullptr;
+  for (uint32_t i = 0; i < thread_count; ++i) {
+    if (threads_[i].result == 0) continue;
+    if (first == nullptr || threads_[i].error.position < first->error.position) first = &threads_[i];
   }
   const char* name = program_->metadata()->kernels()->Get(call.kernel())->name()->c_str();
   const char* location = program_->location(call.location());

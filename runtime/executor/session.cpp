@@ -103,7 +103,7 @@ Status Session::allocate_tables() {
     grow(&operands, kernel->operand_count());
     grow(&kernel_dims, kernel->dim_count());
   }
-  FERRULE_RETURN_IF_ERROR(errors_.allocate(allocator_, thread_count(), "the table of kernel errors"));
+  FERRULE_RETURN_IF_ERROR(threads_.allocate(allocator_, thread_count(), "the table of threads"));
   FERRULE_RETURN_IF_ERROR(output_bytes_.allocate(allocator_, outputs, "the table of outputs"));
   FERRULE_RETURN_IF_ERROR(dims_.allocate(allocator_, dims, "the table of dims"));
   FERRULE_RETURN_IF_ERROR(values_.allocate(allocator_, values, "the table of expressions"));

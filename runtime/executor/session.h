@@ -118,7 +118,7 @@ class Session {
   Status call_kernel(const schema::Entry& entry, const schema::KernelCall& call);
   Status run_and_measure(const schema::Entry& entry, const schema::InstructionNode& node);
   uint64_t operand_byte_size(const schema::Entry& entry, const schema::KernelCall& call) const;
-  Status kernel_error(const schema::Entry& entry, const schema::KernelCall& call, uint32_t chunk_count) const;
+  Status kernel_error(const schema::Entry& entry, const schema::KernelCall& call, uint32_t thread_count) const;
   void copy(const schema::Copy& copy);
   bool writes_variable(const schema::Entry& entry, const schema::InstructionNode& node) const;
   uint8_t* address(const schema::Operand& operand) const {
@@ -131,10 +131,17 @@ class Session {
   Status check_arguments(const schema::Entry& entry) const;
   Status check_results(const schema::Entry& entry, const schema::InstructionNode& node) const;
 
-  // One chunk's error, on a cache line of its own.
-  struct alignas(64) ChunkError {
-    FerruleKernelError error;
-    int32_t result;
+  // What one thread has of a kernel call, on a cache line of its own.
+  struct alignas(64) ThreadState {
+    FerruleKernelError error;     // of the chunk that failed
+    int32_t result;               // 0: none has failed
+    std::atomic<uint32_t> taken;  // of its share of the chunks
+
+    void start() {
+      error = FerruleKernelError{};
+      result = 0;
+      taken.store(0, std::memory_order_relaxed);
+    }
   };
   struct Launch;
 
@@ -165,7 +172,7 @@ class Session {
     const ExternalKernel* external;
   };
   Array<KernelEntry> kernels_;
-  Array<ChunkError> errors_;  // one a thread
+  Array<ThreadState> threads_;
 
   // Tables of the call in progress, as long as the largest entry needs.
   static constexpr uint32_t kNoEntry = UINT32_MAX;
