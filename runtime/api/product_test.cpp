@@ -89,7 +89,7 @@ TEST_CASE("kernels of the product run as compiled ones do, with the same results
     check_ok(mine.run("train", {rows(8)}, {&y}));
     check_ok(compiled.run("train", {rows(8)}, {&wanted}));
     CHECK(floats(y) == floats(wanted));
-    CHECK(affine.threads.size() == threads);
+    CHECK(*affine.threads.rbegin() < threads);
   }
 }
 
