@@ -145,6 +145,29 @@ public:
     return {make(std::move(quotient), quotientConstant), make(std::move(remainder), a.constantPart)};
   }
 
+  /// The quotient if the sum b divides a without remainder: long division of polynomials. The order of terms is
+  /// lexicographic, so the first term of a product is the product of the first terms. Empty if b does not divide a.
+  static std::optional<DimExpr> divideBySum(const DimExpr &a, const DimExpr &b) {
+    constexpr unsigned mostSteps = 64;
+    const DimTerm &divisor = terms(b).front();
+    DimExpr quotient, rest = a;
+    for (unsigned step = 0; step < mostSteps && rest.terms; ++step) {
+      const DimTerm &first = terms(rest).front();
+      std::vector<std::shared_ptr<const DimAtom>> factors;
+      if (divisor.coefficient == -1 ? first.coefficient == INT64_MIN : first.coefficient % divisor.coefficient != 0)
+        return std::nullopt;
+      if (!removeFactors(first, divisor, factors))
+        return std::nullopt;
+      int64_t coefficient = first.coefficient / divisor.coefficient;
+      DimExpr part = factors.empty() ? DimExpr(coefficient) : make({DimTerm{coefficient, std::move(factors)}}, 0);
+      quotient = quotient + part;
+      rest = rest - part * b;
+      if (!quotient.isValid() || !rest.isValid())
+        return std::nullopt;
+    }
+    return rest == DimExpr(0) ? std::optional<DimExpr>(quotient) : std::nullopt;
+  }
+
   /// The greatest common divisor of all coefficients of `e` (not of its constant) and of `c`.
   static int64_t commonDivisor(const DimExpr &e, int64_t c) {
     for (const DimTerm &term : terms(e))
@@ -159,6 +182,8 @@ public:
       return {DimExpr(1), DimExpr(0)};
     if (terms(b).size() == 1 && b.constantPart == 0 && terms(b).front().coefficient != INT64_MIN)
       return divideByTerm(a, b);
+    if (std::optional<DimExpr> quotient = divideBySum(a, b))
+      return {*quotient, DimExpr(0)};
     return {DimExpr(0), a};
   }
 

@@ -44,6 +44,18 @@ TEST_CASE("division is exact where the coefficients show it") {
   CHECK(parse("7 % -2") == DimExpr(-1));
 }
 
+TEST_CASE("a sum divides what it is a factor of") {
+  // reshape(x, (n + 1, -1)) of n * 4 + 4 elements, and the same with a batch.
+  CHECK(parse("(n * 4 + 4) // (n + 1)") == DimExpr(4));
+  CHECK(parse("(n * 4 + 4) % (n + 1)") == DimExpr(0));
+  CHECK(parse("(b * (t + 1) * c) // (b * (t + 1))").str() == "c");
+  CHECK(parse("(n * n - 1) // (n + 1)").str() == "n - 1");
+  CHECK(parse("(n - 5) // (5 - n)") == DimExpr(-1));
+  CHECK(parse("(n // 2 * 3 + 3) // (n // 2 + 1)") == DimExpr(3));
+  CHECK(parse("(n * 4 + 5) // (n + 1)").str() == "(n * 4 + 5) // (n + 1)");
+  CHECK(parse("(n * 3 + 3) // (n * 2 + 2)").str() == "(n * 3 + 3) // (n * 2 + 2)");
+}
+
 TEST_CASE("minimum and maximum") {
   CHECK(parse("min(batch, batch + 1)").str() == "batch");
   CHECK(parse("max(3, 5)") == DimExpr(5));

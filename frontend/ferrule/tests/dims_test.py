@@ -101,6 +101,22 @@ def test_a_multiple_is_cut_into_equal_parts():
         np.testing.assert_array_equal(session.run("pairs", x)[0], pairs(fer.tensor(x)).numpy())
 
 
+def test_an_open_size_beside_a_sum():
+    """A token in front of n others: what is left of the elements divides by n + 1."""
+    b, n = fer.Dim("b", min=1, max=8), fer.Dim("n", min=1, max=64)
+
+    def tokens(x):
+        x = F.pad(x, ((0, 0), (1, 0), (0, 0), (0, 0)))
+        x = F.reshape(x, (x.shape[0], x.shape[1], -1))
+        return F.reshape(F.tanh(x), (-1, x.shape[1] * x.shape[2]))
+
+    program = fer.compile({"tokens": (tokens, [fer.Spec((b, n, 2, 3))])})
+    session = fer.Session(program)
+    for size in ((1, 1), (3, 5), (8, 64)):
+        x = np.random.default_rng(size[1]).normal(size=(*size, 2, 3)).astype("float32")
+        np.testing.assert_array_equal(session.run("tokens", x)[0], tokens(fer.tensor(x)).numpy())
+
+
 def test_bounds_hold_at_run_time():
     n = fer.Dim("rows", min=4, max=64, multiple_of=4)
     session = fer.Session(fer.compile({"f": (lambda x: x * 2.0, [fer.Spec((n,))])}))
