@@ -224,6 +224,8 @@ def roll(inp, shift, axis=None):
     for s, a in zip(shifts, axes):
         a = resolve_axis("roll", a, inp.ndim)
         size = inp.shape[a]
+        if is_static(s) and s == 0:
+            continue
         if not is_static(size):
             inp = _rolled(inp, s, a)
         elif size and s % size:
