@@ -218,7 +218,7 @@ def compile(  # noqa: A001  (the API's name)
             take: an int in bytes, or a float, a part of what it takes without a budget. Values are computed again where
             they are needed until it fits; no bit changes. See docs/memory.md.
         plan_at: ``{dim or its name: size}`` for dims without a max: memory is planned for sizes up to this one, and a
-            run that needs more is refused.
+            session that gets a larger one grows (docs/memory.md).
         tune: whether to measure, on this machine, which tiles its products run fastest with, instead of asking the cost
             model; takes about ten times as long, and what was found is kept on disk. No bit changes.
         disable_passes: optional passes to leave out.

@@ -13,7 +13,7 @@ def Dim(name, min=1, max=None, multiple_of=1):  # noqa: N802, A002  (reads as a 
     Args:
         name: an identifier; entries that use the same name mean the same dim.
         min: the smallest size allowed at run time.
-        max: the largest one; None leaves it open, and then memory is planned at ``plan_at``.
+        max: the largest one; None leaves it open: memory is planned at ``plan_at``, and a session grows beyond it.
         multiple_of: every size must be a multiple of it.
 
     Arithmetic (+ - * // %) gives a DimExpr. A comparison is answered if the bounds decide it, else TraceError.

@@ -281,11 +281,15 @@ class Session:
         swap_limit: the most bytes that the file may take; None: what the session needs.
         resident_bytes: the most of the arena that may be in memory at once: what is idle for longest is written to the file
             meanwhile. ``info()`` tells what that takes. None: the system decides.
+        arena_limit: the most bytes of the arena. A dim without a max may be larger than the size that ``plan_at`` gave it:
+            the session then grows, and keeps what it took. None: as far as there is memory. With ``resident_bytes`` it does
+            not grow, and refuses such a size.
 
     Raises:
         ExecutionError: the file cannot be made or has no room, or some instruction needs more than ``resident_bytes``; the
             message says what is the least.
-        MemoryError: there is no memory, or the file would take more than ``swap_limit``.
+        MemoryError: there is no memory, or the file would take more than ``swap_limit``. From `run`: a size for which the
+            arena would have to be larger than ``arena_limit`` or than there is memory for; the session stays as it was.
     """
 
     def __init__(
@@ -299,16 +303,20 @@ class Session:
         swap_file=None,
         swap_limit=None,
         resident_bytes=None,
+        arena_limit=None,
     ):
         if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
             raise errors.ExecutionError(f"threads is {threads!r}; allowed: 1 or more, or None for all CPUs")
-        for name, value in (("swap_limit", swap_limit), ("resident_bytes", resident_bytes)):
+        limits = {"swap_limit": swap_limit, "resident_bytes": resident_bytes, "arena_limit": arena_limit}
+        for name, value in limits.items():
             if value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise errors.ExecutionError(f"{name} is {value!r}; allowed: 1 byte or more, or None")
-            if swap_file is None:
+            if swap_file is None and name != "arena_limit":
                 raise errors.ExecutionError(f"{name} is {value}, but there is no swap_file")
+        if resident_bytes is not None and arena_limit is not None:
+            raise errors.ExecutionError("a session with resident_bytes does not grow, so it takes no arena_limit")
         if absent := program.missing_kernels():
             raise errors.ExecutionError(
                 f"the program calls {', '.join(absent)}, for which no kernel is registered; give external_op a kernel, or "
@@ -324,6 +332,7 @@ class Session:
             swap_file=swap_file,
             swap_limit=swap_limit or 0,
             resident_bytes=resident_bytes or 0,
+            arena_limit=arena_limit or 0,
         )
         self._session.check_numerics(check_numerics)
 

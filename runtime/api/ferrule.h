@@ -344,7 +344,8 @@ FERRULE_API FerruleStatus* ferrule_session_info(const FerruleSession* session, F
 
 // Runs an entry. Inputs and outputs stand in the entry's order. Binds the dims from the inputs' shapes, checks rank,
 // dtype, bounds and recorded equalities, then executes. Variables that the entry assigns are changed in the session.
-// Allocates nothing (an output without a buffer of the caller: at most once for each larger size).
+// Allocates nothing (an output without a buffer of the caller: at most once for each larger size; a session that may grow:
+// when it does).
 // A failure after the first change of a variable, also a cancelled run, leaves the state incomplete.
 FERRULE_API FerruleStatus* ferrule_session_run(FerruleSession* session, const char* entry, const FerruleTensor* inputs,
                                                uint32_t input_count, FerruleTensor* outputs, uint32_t output_count);
@@ -408,10 +409,20 @@ FERRULE_API FerruleStatus* ferrule_session_profile_event(const FerruleSession* s
 // a kernel wrote, with the entry, the kernel and the line of the model in the message. Every result is read once more.
 FERRULE_API void ferrule_session_check_numerics(FerruleSession* session, int32_t enabled);
 
+// From now on the session grows. A dim without a max may then be larger than the size at which its memory was planned
+// (`plan_at`), where such a call is refused otherwise: the buffers of the entry are placed anew, and the arena is replaced by
+// a larger one from its allocator; both exist for a moment. Variables stay where they are. What has grown stays, so smaller
+// sizes, and the same ones again, allocate nothing. `arena_byte_limit`: the most that the arena may take; 0: what the
+// allocator gives. A call beyond it, or that the allocator refuses, ends with kFerruleOutOfMemory, names the dims, and has
+// changed nothing. ferrule_session_output_shapes grows the session as a run does. A later call sets another limit.
+// kFerruleFailedPrecondition for a session of ferrule_session_limit_arena.
+FERRULE_API FerruleStatus* ferrule_session_allow_growth(FerruleSession* session, uint64_t arena_byte_limit);
+
 // From now on runs keep no more than `resident_bytes` of the arena, which must lie in `swap`, in memory: what is idle for
 // longest is written to the file behind its last reader, and read again before the next; what is dead is given up
 // unwritten. Planned once, here. kFerruleInvalidArgument if some instruction of an entry needs more by itself; the sentence
-// says how much. A later call replaces this one, 0 ends it. `swap` must outlive the session.
+// says how much. A later call replaces this one, 0 ends it. `swap` must outlive the session. kFerruleFailedPrecondition for
+// a session that grows.
 FERRULE_API FerruleStatus* ferrule_session_limit_arena(FerruleSession* session, FerruleSwap* swap,
                                                        uint64_t resident_bytes);
 

@@ -418,6 +418,11 @@ class Session {
     return event;
   }
 
+  // See ferrule_session_allow_growth. 0: no limit but the allocator's.
+  Status allow_growth(uint64_t arena_byte_limit = 0) {
+    return Status(ferrule_session_allow_growth(session_.get(), arena_byte_limit));
+  }
+
   // See ferrule_session_limit_arena.
   Status limit_arena(const Swap& swap, uint64_t resident_bytes) {
     return Status(ferrule_session_limit_arena(session_.get(), swap.c(), resident_bytes));

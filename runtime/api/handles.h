@@ -36,6 +36,7 @@ struct FerruleArena {
 
 struct FerruleAsyncRunner;  // async.cpp
 namespace ferrule::runtime {
+class Growth;  // runtime/executor/growth.h
 class Paging;  // runtime/swap/paging.h
 }
 
@@ -49,6 +50,9 @@ struct FerruleSession {
   // The same for a limit of the arena.
   ferrule::runtime::Paging* paging = nullptr;
   void (*release_paging)(FerruleSession* session) = nullptr;
+  // And for growing.
+  ferrule::runtime::Growth* growth = nullptr;
+  void (*release_growth)(FerruleSession* session) = nullptr;
   // The tensors of the call in progress, as many as the largest entry has.
   ferrule::runtime::Array<ferrule::runtime::TensorRef> inputs;
   ferrule::runtime::Array<ferrule::runtime::TensorRef> outputs;

@@ -238,7 +238,7 @@ TEST_CASE("a second run in an arena that is in use is refused, the first goes on
   for (const auto& [code, sentence] : attempts.refused) CHECK(code == kFerruleFailedPrecondition);
   CHECK_THAT(attempts.refused[0].second,
              contains("entry 'predict' does not run: another session is running in the arena that they share"));
-  CHECK_THAT(attempts.refused[1].second, contains("the session is not created: another session is running"));
+  CHECK_THAT(attempts.refused[1].second, contains("the arena is not made larger: another session is running"));
   // Afterwards both do.
   check_ok(other->run("predict", {rows(2)}, {&y}));
   CHECK(create_with(large, nullptr, &*arena).ok());

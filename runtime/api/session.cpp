@@ -12,6 +12,7 @@ namespace {
 void destroy(FerruleSession* session) {
   if (session->release_async != nullptr) session->release_async(session);
   if (session->release_paging != nullptr) session->release_paging(session);
+  if (session->release_growth != nullptr) session->release_growth(session);
   Session::destroy(session->session);
   session->~FerruleSession();
   free(session);

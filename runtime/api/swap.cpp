@@ -61,6 +61,9 @@ FerruleStatus* ferrule_swap_info(const FerruleSwap* swap, FerruleSwapInfo* out_i
 FerruleStatus* ferrule_session_limit_arena(FerruleSession* session, FerruleSwap* swap, uint64_t resident_bytes) {
   Paging* made = nullptr;
   if (resident_bytes != 0) {
+    if (session->growth != nullptr)
+      return to_c(Status::error(StatusCode::kFailedPrecondition, "the arena of a session that grows cannot be limited"),
+                  session->logger);
     const Status status = Paging::create(*session->session, *swap->file, resident_bytes, &made);
     if (!status.ok()) return to_c(status, session->logger);
   }

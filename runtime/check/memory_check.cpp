@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 namespace ferrule::runtime {
 namespace {
@@ -21,6 +22,14 @@ void fill_pattern(uint8_t* memory, uint64_t begin, uint64_t end) {
   fill_bytes(begin, first_word);
   for (uint64_t i = first_word; i < last_word; i += 4) memcpy(memory + i, &kPattern, 4);
   fill_bytes(last_word, end);
+}
+
+void sort_ranges(std::vector<std::pair<uint64_t, uint64_t>>& ranges) {
+  std::qsort(ranges.data(), ranges.size(), sizeof(ranges[0]), [](const void* left, const void* right) {
+    const auto &a = *static_cast<const std::pair<uint64_t, uint64_t>*>(left),
+               &b = *static_cast<const std::pair<uint64_t, uint64_t>*>(right);
+    return (a > b) - (a < b);
+  });
 }
 
 template <typename Function>
@@ -115,7 +124,7 @@ std::vector<MemoryCheck::Range> MemoryCheck::allowed_ranges(const schema::Instru
     allowed.emplace_back(first + static_cast<uint64_t>(session_.values_[operand.offset()]),
                          first + static_cast<uint64_t>(session_.values_[buffer.size()]));
   });
-  std::sort(allowed.begin(), allowed.end());
+  sort_ranges(allowed);
   return allowed;
 }
 
@@ -161,31 +170,39 @@ bool MemoryCheck::is_live(const schema::Buffer& buffer) const {
   return false;
 }
 
+MemoryCheck::Range MemoryCheck::arena_range(uint32_t buffer) const {
+  const schema::Buffer& planned = *entry_->buffers()->Get(buffer);
+  const uint64_t* capacities = session_.placement_.capacities;
+  const uint64_t begin = session_.arena_position(buffer, planned);
+  return {begin, begin + (capacities != nullptr ? capacities[buffer] : planned.planned_size())};
+}
+
 std::string MemoryCheck::owner(uint64_t position) const {
-  for (const schema::Buffer* buffer : *entry_->buffers()) {
-    if (buffer->storage() != Kind::Storage_arena || !is_live(*buffer)) continue;
-    const uint64_t begin = arena_position(*buffer);
-    if (begin <= position && position < begin + buffer->planned_size())
-      return ", of buffer '" + buffer->debug_name()->str() + "'";
+  for (uint32_t b = 0; b < entry_->buffers()->size(); ++b) {
+    const schema::Buffer& buffer = *entry_->buffers()->Get(b);
+    if (buffer.storage() != Kind::Storage_arena || !is_live(buffer)) continue;
+    const auto [begin, end] = arena_range(b);
+    if (begin <= position && position < end) return ", of buffer '" + buffer.debug_name()->str() + "'";
   }
   return ", which no buffer uses then";
 }
 
 // Fills what has been used for the last time, but for bytes that an alias of it keeps in use.
 void MemoryCheck::release_buffers(uint32_t block, uint32_t position) {
-  for (const schema::Buffer* buffer : *entry_->buffers()) {
-    if (buffer->storage() != Kind::Storage_arena || buffer->block() != block || buffer->end() != position) continue;
+  const auto& buffers = *entry_->buffers();
+  for (uint32_t b = 0; b < buffers.size(); ++b) {
+    const schema::Buffer& buffer = *buffers.Get(b);
+    if (buffer.storage() != Kind::Storage_arena || buffer.block() != block || buffer.end() != position) continue;
     std::vector<Range> kept;
-    for (const schema::Buffer* other : *entry_->buffers()) {
-      if (other->storage() != Kind::Storage_arena || other->block() != block || other->alias_group() == 0 ||
-          other->alias_group() != buffer->alias_group())
+    for (uint32_t o = 0; o < buffers.size(); ++o) {
+      const schema::Buffer& other = *buffers.Get(o);
+      if (other.storage() != Kind::Storage_arena || other.block() != block || other.alias_group() == 0 ||
+          other.alias_group() != buffer.alias_group())
         continue;
-      if (other->begin() <= position && other->end() > position)
-        kept.emplace_back(arena_position(*other), arena_position(*other) + other->planned_size());
+      if (other.begin() <= position && other.end() > position) kept.push_back(arena_range(o));
     }
-    std::sort(kept.begin(), kept.end());
-    uint64_t begin = arena_position(*buffer);
-    const uint64_t end = begin + buffer->planned_size();
+    sort_ranges(kept);
+    auto [begin, end] = arena_range(b);
     for (const auto& [first, last] : kept) {
       fill(begin, std::min(first, end));
       begin = std::max(begin, last);

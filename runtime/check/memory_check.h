@@ -57,9 +57,8 @@ class MemoryCheck {
   void release_buffers(uint32_t block, uint32_t position);
   void fill(uint64_t begin, uint64_t end);
   bool is_live(const schema::Buffer& buffer) const;
-  uint64_t arena_position(const schema::Buffer& buffer) const {
-    return session_.arena_offsets_[buffer.index()] + buffer.offset();
-  }
+  // What buffer number `buffer` has of the arena.
+  Range arena_range(uint32_t buffer) const;
   const schema::InstructionNode& instruction(uint32_t block, uint32_t position) const {
     return *entry_->blocks()->Get(block)->instructions()->Get(position);
   }

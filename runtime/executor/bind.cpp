@@ -70,7 +70,11 @@ Status Session::bind(uint32_t entry_index, const TensorRef* inputs, uint32_t inp
     for (uint32_t i = 0; i < input_count; ++i) shapes_[i] = Shape{inputs[i].shape, inputs[i].rank};
     FERRULE_RETURN_IF_ERROR(bind_dims(entry, shapes_.data(), dims_.data()));
     FERRULE_RETURN_IF_ERROR(evaluate_expressions(entry, map, dims_.data(), values_.data()));
-    FERRULE_RETURN_IF_ERROR(check_call(entry, map, shapes_.data(), call_values()));
+    placement_ = grower_ == nullptr ? Placement() : grower_->placements[entry_index];
+    Status status = check_call(entry, map, shapes_.data(), call_values());
+    if (!status.ok() && grower_ != nullptr)
+      status = grower_->grow(grower_, entry_index, shapes_.data(), call_values(), status, &placement_);
+    FERRULE_RETURN_IF_ERROR(status);
     remember_shapes(inputs, input_count);
     bound_entry_ = entry_index;
   }
@@ -177,7 +181,7 @@ void Session::bind_buffers(const schema::Entry& entry, const TensorRef* inputs, 
     const void* base = nullptr;
     switch (buffer.storage()) {
       case schema::Storage_arena:
-        base = memory_->arena() + arena_offsets_[index] + buffer.offset();
+        base = memory_->arena() + arena_position(b, buffer);
         break;
       case schema::Storage_variable:
         base = variables_->data(index);

@@ -22,7 +22,7 @@ void RunMemory::release() {
 Status RunMemory::reserve(uint64_t arena_bytes, uint64_t arena_alignment, uint64_t scratch_bytes) {
   if (!begin_run())
     return Status::error(StatusCode::kFailedPrecondition,
-                         "the session is not created: another session is running in the arena that they would share");
+                         "the arena is not made larger: another session is running in it");
   Status status = grow(arena_, arena_bytes, "the arena", arena_alignment);
   if (status.ok()) status = grow(scratch_, scratch_bytes, "the scratch of all threads", kBlockAlignment);
   end_run();

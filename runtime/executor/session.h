@@ -2,7 +2,8 @@
 //
 // create() allocates all that running needs: the arenas (one block, as long as the longest entry needs), threads x
 // scratch, private variables, and tables as large as the largest entry. run() binds the dims, checks the call, and
-// executes the plan's instructions; it allocates nothing. Not thread-safe, except cancel().
+// executes the plan's instructions; it allocates nothing, unless the session may grow (growth.h). Not thread-safe, except
+// cancel().
 #ifndef FERRULE_RUNTIME_EXECUTOR_SESSION_H_
 #define FERRULE_RUNTIME_EXECUTOR_SESSION_H_
 
@@ -11,6 +12,7 @@
 #include <atomic>
 
 #include "runtime/executor/parallel.h"
+#include "runtime/executor/placement.h"
 #include "runtime/executor/profile.h"
 #include "runtime/executor/run_memory.h"
 #include "runtime/executor/variable_store.h"
@@ -83,6 +85,7 @@ class Session {
   uint64_t scratch_byte_size() const { return memory_->scratch_byte_size(); }
 
  private:
+  friend class Growth;
   friend class MemoryCheck;
   friend class Paging;
 
@@ -124,8 +127,12 @@ class Session {
   uint8_t* address(const schema::Operand& operand) const {
     return buffers_[operand.buffer()] + values_[operand.offset()];
   }
+  // Of buffer number `b` of the bound entry, in the arena.
+  uint64_t arena_position(uint32_t b, const schema::Buffer& buffer) const {
+    return placement_.offsets != nullptr ? placement_.offsets[b] : arena_offsets_[buffer.index()] + buffer.offset();
+  }
   bool is_set(const schema::Operand& condition) const { return *address(condition) != 0; }
-  CallValues call_values() { return {dims_.data(), values_.data(), output_bytes_.data()}; }
+  CallValues call_values() { return {dims_.data(), values_.data(), output_bytes_.data(), placement_.capacities}; }
 
   // Numerics: numerics.cpp.
   Status check_arguments(const schema::Entry& entry) const;
@@ -161,6 +168,7 @@ class Session {
   };
   const NumericsCheck* numerics_ = nullptr;
   const Watch* watch_ = nullptr;
+  Grower* grower_ = nullptr;
 
   RunMemory* memory_ = nullptr;
   MemoryBlock output_views_;       // where outputs without a buffer of the caller go
@@ -177,6 +185,7 @@ class Session {
   // Tables of the call in progress, as long as the largest entry needs.
   static constexpr uint32_t kNoEntry = UINT32_MAX;
   uint32_t bound_entry_ = kNoEntry;  // whose dims and values the tables hold
+  Placement placement_;              // of that entry
   Array<int64_t> dims_;
   Array<int64_t> values_;       // of the expressions
   Array<uint64_t> output_bytes_;

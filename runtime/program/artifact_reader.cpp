@@ -23,6 +23,8 @@ Status check_magic(const ByteSource& source, const ArtifactHeader& header, uint6
                          "%s was a Ferrule artifact but its bytes were translated in a transfer (line ends?)",
                          source.name());
   }
+  if (read_bytes == 0)
+    return Status::error(StatusCode::kInvalidArtifact, "%s is not a Ferrule artifact: it is empty", source.name());
   return Status::error(StatusCode::kInvalidArtifact,
                        "%s is not a Ferrule artifact: it begins with bytes %02x %02x %02x %02x and not 89 46 45 52",
                        source.name(), magic[0], magic[1], magic[2], magic[3]);

@@ -74,42 +74,29 @@ Status plan_error(const schema::Entry& entry, const char* what, uint32_t positio
 }
 
 // The bytes that a buffer has in this call, whatever the dims that are not known yet will be.
-Status capacity_of(const schema::Entry& entry, const schema::Buffer& buffer, const CallValues& call,
-                   uint64_t* out_byte_size) {
-  *out_byte_size = buffer.planned_size();
+Status capacity_of(const schema::Entry& entry, uint32_t position, const CallValues& call, uint64_t* out_byte_size) {
+  const schema::Buffer& buffer = *entry.buffers()->Get(position);
+  *out_byte_size = call.capacities != nullptr ? call.capacities[position] : buffer.planned_size();
   if (buffer.storage() == schema::Storage_output) *out_byte_size = call.output_bytes[buffer.index()];
   if (buffer.storage() != schema::Storage_input) return Status();
   return tensor_byte_size(entry, *entry.inputs()->Get(buffer.index()), call.values, out_byte_size);
-}
-
-// A buffer of the arena that a dim without a max has made larger than its plan: the caller's sizes, not a wrong plan.
-// Names all such dims of the inputs with their values; none: ok.
-Status beyond_plan(const schema::Entry& entry, uint32_t position, int64_t size, const CallValues& call) {
-  Status status;
-  for (uint32_t i = 0; i < entry.dims()->size(); ++i) {
-    const schema::Dim& dim = *entry.dims()->Get(i);
-    if (dim.source() != schema::DimSource_input || dim.max() != INT64_MAX) continue;
-    if (status.ok()) {
-      status =
-          Status::error(StatusCode::kInvalidArgument, "entry '%s': no memory is planned for", entry.name()->c_str());
-    } else {
-      status.append(",");
-    }
-    status.append(" '%s' = %lld", dim.name()->c_str(), static_cast<ll>(call.dims[i]));
-  }
-  status.append(", without a max: buffer %u needs %lld bytes and has %llu; compile with a larger plan_at", position,
-                static_cast<ll>(size), static_cast<unsigned long long>(entry.buffers()->Get(position)->planned_size()));
-  return status;
 }
 
 Status check_buffer(const schema::Entry& entry, uint32_t position, const CallValues& call) {
   const schema::Buffer& buffer = *entry.buffers()->Get(position);
   const int64_t size = call.values[buffer.size()];
   uint64_t capacity;
-  FERRULE_RETURN_IF_ERROR(capacity_of(entry, buffer, call, &capacity));
+  FERRULE_RETURN_IF_ERROR(capacity_of(entry, position, call, &capacity));
   if (size >= 0 && static_cast<uint64_t>(size) <= capacity) return Status();
   if (size >= 0 && buffer.storage() == schema::Storage_arena) {
-    FERRULE_RETURN_IF_ERROR(beyond_plan(entry, position, size, call));
+    // A dim without a max has made it larger than its plan: the caller's sizes, not a wrong plan.
+    Status status =
+        Status::error(StatusCode::kInvalidArgument, "entry '%s': no memory is planned for", entry.name()->c_str());
+    if (append_open_dims(entry, call.dims, &status)) {
+      status.append(", without a max: buffer %u needs %lld bytes and has %llu; let the session grow, or compile with a "
+                    "larger plan_at", position, static_cast<ll>(size), static_cast<unsigned long long>(capacity));
+      return status;
+    }
   }
   return plan_error(entry, "the size of buffer", position, size, static_cast<int64_t>(capacity));
 }
@@ -165,10 +152,10 @@ class InstructionCheck {
   }
 
   Status check_operand(const schema::Operand& operand, int64_t byte_size) const {
-    const schema::Buffer& buffer = *entry_.buffers()->Get(operand.buffer());
+    const uint32_t size = entry_.buffers()->Get(operand.buffer())->size();
     // A buffer's own size may hang on a dim that has no value yet.
-    uint64_t room = static_cast<uint64_t>(value(buffer.size()));
-    if (!map_.is_static(buffer.size())) FERRULE_RETURN_IF_ERROR(capacity_of(entry_, buffer, call_, &room));
+    uint64_t room = static_cast<uint64_t>(value(size));
+    if (!map_.is_static(size)) FERRULE_RETURN_IF_ERROR(capacity_of(entry_, operand.buffer(), call_, &room));
     const int64_t offset = value(operand.offset());
     if (offset >= 0 && byte_size >= 0 &&
         range_fits(static_cast<uint64_t>(offset), static_cast<uint64_t>(byte_size), room)) {
@@ -261,6 +248,17 @@ Status assign_dim(const schema::Entry& entry, const EntryMap& map, uint32_t numb
 Status check_instruction(const schema::Entry& entry, const EntryMap& map, uint32_t block, uint32_t position,
                          const CallValues& call) {
   return InstructionCheck(entry, map, block, position, call).check();
+}
+
+bool append_open_dims(const schema::Entry& entry, const int64_t* dims, Status* status) {
+  const char* separator = "";
+  for (uint32_t i = 0; i < entry.dims()->size(); ++i) {
+    const schema::Dim& dim = *entry.dims()->Get(i);
+    if (dim.source() != schema::DimSource_input || dim.max() != INT64_MAX) continue;
+    status->append("%s '%s' = %lld", separator, dim.name()->c_str(), static_cast<ll>(dims[i]));
+    separator = ",";
+  }
+  return *separator != '\0';
 }
 
 Status tensor_byte_size(const schema::Entry& entry, const schema::TensorSpec& spec, const int64_t* values,

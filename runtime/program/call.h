@@ -20,11 +20,12 @@ struct Shape {
   uint32_t rank;
 };
 
-// The values of a call: what its expressions are, and what its outputs hold.
+// The values of a call: what its expressions are, and what its outputs and buffers hold.
 struct CallValues {
-  int64_t* dims;           // one a dim of the entry
-  int64_t* values;         // one an expression
-  uint64_t* output_bytes;  // one an output: the room that it has in this call
+  int64_t* dims;               // one a dim of the entry
+  int64_t* values;             // one an expression
+  uint64_t* output_bytes;      // one an output: the room that it has in this call
+  const uint64_t* capacities;  // one a buffer: the bytes that it has if it lies in an arena; null: its planned_size
 };
 
 // inputs: one a TensorSpec of entry.inputs(). out_dims: one a dim of the entry. Checks every rank, every dim's range
@@ -32,7 +33,7 @@ struct CallValues {
 Status bind_dims(const schema::Entry& entry, const Shape* inputs, int64_t* out_dims);
 
 // call: dims and values as evaluate_expressions left them; output_bytes are set. Checks the inputs' sizes against their
-// shape expressions, the equalities, 0 <= size <= planned_size of every buffer, and every instruction, as far as these
+// shape expressions, the equalities, 0 <= size <= capacity of every buffer, and every instruction, as far as these
 // are known at the call. After it, no access that the plan asks for leaves its buffer, provided that input and output
 // buffers hold tensor_byte_size() bytes and that the rest is checked while running. kInvalidArgument for what the
 // caller passed, kInvalidArtifact for what the plan gets wrong.
@@ -47,6 +48,9 @@ Status assign_dim(const schema::Entry& entry, const EntryMap& map, uint32_t dim,
 // negative.
 Status check_instruction(const schema::Entry& entry, const EntryMap& map, uint32_t block, uint32_t position,
                          const CallValues& call);
+
+// Says " 'n' = 9, 'm' = 4": the dims of the inputs without a max. False, and nothing is said, if there is none.
+bool append_open_dims(const schema::Entry& entry, const int64_t* dims, Status* status);
 
 // Bytes of an input or output for this call's values (the product of its dims times its dtype, rounded up to bytes).
 // kInvalidArgument on a negative dim or overflow.

@@ -62,7 +62,7 @@ TEST_CASE("multiples, unbounded dims and repeated dims") {
   // Larger than planned: refused, and the dim named.
   CHECK(prepare(*program, {12, 12, 4}) ==
         "entry 'double_twice': no memory is planned for 'batch' = 12, without a max: buffer 1 needs 48 bytes and has 32; "
-        "compile with a larger plan_at");
+        "let the session grow, or compile with a larger plan_at");
   CHECK(prepare(*program, {int64_t{1} << 62, int64_t{1} << 62, 4}).find("overflows") != std::string::npos);
 }
 

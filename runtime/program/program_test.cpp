@@ -148,7 +148,7 @@ TEST_CASE("a newer version is read if it says that this reader understands it") 
 }
 
 TEST_CASE("foreign, missing and odd files are refused with a sentence") {
-  CHECK(open_error({}).find("the artifact in memory is not a Ferrule artifact") == 0);
+  CHECK(open_error({}) == "the artifact in memory is not a Ferrule artifact: it is empty");
   CHECK(open_error({'P', 'K', 3, 4, 0, 0, 0, 0, 0, 0}) ==
         "the artifact in memory is not a Ferrule artifact: it begins with bytes 50 4b 03 04 and not 89 46 45 52");
   std::vector<uint8_t> translated = write_bytes(sample_program());

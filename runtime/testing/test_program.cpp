@@ -217,6 +217,13 @@ ProgramDescription describe_test_program(const char* kernels) {
   return program;
 }
 
+ProgramDescription describe_growing_program() {
+  ProgramDescription program = describe_test_program();
+  for (EntryDescription& entry : program.entries)
+    for (DimDescription& dim : entry.dims) dim.max = INT64_MAX;
+  return program;
+}
+
 std::vector<uint8_t> to_artifact(const ProgramDescription& program) {
   std::string error;
   std::vector<uint8_t> bytes = write_program(program, &error);

@@ -55,6 +55,9 @@ enum class TestKernel : uint32_t {
 // `kernels`: the image that //runtime/testing:test_kernels.bin is; the default is where a test finds it.
 serialize::ProgramDescription describe_test_program(const char* kernels = "runtime/testing/test_kernels.bin");
 
+// The same where no size has a max: its memory is still that of 8 rows.
+serialize::ProgramDescription describe_growing_program();
+
 // The artifact's bytes; ends the process with a message if they cannot be made.
 std::vector<uint8_t> test_artifact();
 std::vector<uint8_t> to_artifact(const serialize::ProgramDescription& program);

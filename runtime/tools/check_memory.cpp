@@ -148,11 +148,10 @@ std::string check_memory(const Program& program, uint32_t entry, const std::vect
   options.allocator = &kGuarded;
   Result<Session> reference = Session::create(program, options), checked = Session::create(program, options);
   if (!reference || !checked) return (reference ? checked : reference).status().message();
-  if (!checkpoint.empty()) {
-    for (Session* session : {&*reference, &*checked}) {
-      const Status status = session->load_checkpoint(checkpoint);
-      if (!status) return status.message();
-    }
+  for (Session* session : {&*reference, &*checked}) {
+    Status status = session->allow_growth();
+    if (status && !checkpoint.empty()) status = session->load_checkpoint(checkpoint);
+    if (!status) return status.message();
   }
   const GuardedInputs guarded(inputs);
   if (!guarded.is_complete()) return "out of memory: the copies of the inputs";

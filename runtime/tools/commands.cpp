@@ -40,6 +40,8 @@ int open_session(const Options& options, std::optional<Program>* out_program, st
   if (!program) return fail(program.status().message());
   Result<Session> session = Session::create(*program, session_options);
   if (!session) return fail(session.status().message());
+  const Status grows = session->allow_growth();
+  if (!grows) return fail(grows.message());
   session->check_numerics(options.has("--check-numerics"));
   out_program->emplace(std::move(*program));
   out_session->emplace(std::move(*session));

@@ -234,6 +234,29 @@ TEST_CASE("bench and profile run an entry on inputs that are made up") {
   refused("profile " + common + "--runs 0", 2, {"--runs", "'0'"});
 }
 
+TEST_CASE("of a file that is no artifact, that is what is said, before anything is asked for") {
+  const std::string empty = temporary_path("empty.fer"), foreign = temporary_path("foreign.fer");
+  runtime::testing::write_file(empty, {});
+  runtime::testing::write_file(foreign, {'P', 'K', 3, 4, 0, 0, 0, 0});
+  for (const char* command : {"run ", "bench ", "profile ", "info "}) {
+    refused(command + empty, 1, {"empty.fer is not a Ferrule artifact: it is empty"});
+    refused(command + foreign, 1, {"foreign.fer is not a Ferrule artifact: it begins with bytes 50 4b 03 04"});
+  }
+}
+
+TEST_CASE("a size beyond the plan makes the session grow, which uses its memory as planned") {
+  const std::string path = temporary_path("growing.fer");
+  runtime::testing::write_file(path, runtime::testing::to_artifact(runtime::testing::describe_growing_program()));
+  const Tensor x = samples(100);
+  const std::string inputs = temporary_path("large_batch.safetensors");
+  REQUIRE(write_safetensors_file(inputs, {{"x", &x}}).empty());
+  for (const char* entry : {"train", "evaluate", "scan", "positive"}) {
+    const std::string run = "run " + path + " --entry " + entry + " --inputs " + inputs;
+    CHECK_THAT(accepted(run + " --check-memory --repeat 2"), Contains("memory as planned: "));
+  }
+  CHECK_THAT(accepted("bench " + path + " --entry train --size batch=200 --runs 3"), Contains("3 runs"));
+}
+
 TEST_CASE("a run that checks numerics says which kernel made a value that is not finite") {
   Tensor x = samples(2);
   x.data<float>()[1] = 3e38f;

@@ -2,7 +2,7 @@
 #ifndef FERRULE_RUNTIME_TOOLS_INPUTS_H_
 #define FERRULE_RUNTIME_TOOLS_INPUTS_H_
 
-#include <deque>
+#include <list>
 #include <string>
 #include <vector>
 
@@ -27,9 +27,9 @@ class Inputs {
   std::string read_files(const Program& program, uint32_t entry, const Options& options);
   std::string read_single(const Program& program, uint32_t entry, const std::string& argument);
 
-  std::deque<TensorFile> files_;  // a deque, because opened files do not move
+  std::list<TensorFile> files_;  // a list, because opened files do not move
   std::vector<const FileTensor*> tensors_;
-  std::deque<Tensor> made_;
+  std::list<Tensor> made_;
   std::vector<TensorView> views_;
 };
 

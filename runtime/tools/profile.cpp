@@ -92,8 +92,9 @@ std::vector<Row> summarize(const Session& session, const Peak& peak) {
   }
   std::vector<Row> sorted;
   for (auto& [key, row] : rows) sorted.push_back(std::move(row));
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const Row& a, const Row& b) { return a.nanoseconds > b.nanoseconds; });
+  for (size_t i = 1; i < sorted.size(); ++i)  // insertion: few rows
+    for (size_t j = i; j > 0 && sorted[j].nanoseconds > sorted[j - 1].nanoseconds; --j)
+      std::swap(sorted[j], sorted[j - 1]);
   return sorted;
 }
 

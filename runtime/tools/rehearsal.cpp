@@ -23,10 +23,11 @@ std::vector<OptionSpec> rehearsal_options(const std::vector<OptionSpec>& own) {
 }
 
 int Rehearsal::open(const Options& options) {
-  if (!options.has("--entry")) return fail("--entry is missing", kUsage);
-  entry = options.get("--entry");
   const int exit_code = open_session(options, &program, &session);
   if (exit_code != kSuccess) return exit_code;
+  // Behind the artifact: of a file that is none, that is what matters.
+  if (!options.has("--entry")) return fail("--entry is missing", kUsage);
+  entry = options.get("--entry");
   const Result<uint32_t> index = program->find_entry(entry);
   if (!index) return fail(index.status().message());
   if (options.has("--checkpoint")) {

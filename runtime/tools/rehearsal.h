@@ -2,7 +2,7 @@
 #ifndef FERRULE_RUNTIME_TOOLS_REHEARSAL_H_
 #define FERRULE_RUNTIME_TOOLS_REHEARSAL_H_
 
-#include <deque>
+#include <list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ struct Rehearsal {
   std::optional<Program> program;
   std::optional<Session> session;
   Inputs inputs;
-  std::deque<Tensor> tensors;
+  std::list<Tensor> tensors;
   std::vector<Tensor*> outputs;
 
   // As --entry, --checkpoint, --threads, --target and the options of Inputs::read_or_make say: kSuccess, or the exit

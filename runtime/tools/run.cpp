@@ -131,13 +131,13 @@ int run_command(const std::vector<std::string>& arguments) {
   if (!parse_command(arguments, kHelp, &options, &exit_code)) return exit_code;
   std::string error;
   const uint64_t repeat = options.number("--repeat", 1, 1, 1000000, &error);
-  if (error.empty() && !options.has("--entry")) error = "--entry is missing";
   if (!error.empty()) return fail(error, kUsage);
 
   std::optional<Program> program;
   std::optional<Session> session;
   exit_code = open_session(options, &program, &session);
   if (exit_code != kSuccess) return exit_code;
+  if (!options.has("--entry")) return fail("--entry is missing", kUsage);
   const std::string entry_name = options.get("--entry");
   const Result<uint32_t> entry = program->find_entry(entry_name);
   if (!entry) return fail(entry.status().message());

@@ -1,6 +1,6 @@
 #include "runtime/tools/shuffle.h"
 
-#include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace ferrule::tools {
@@ -27,7 +27,11 @@ std::vector<uint64_t> epoch_order(uint64_t sample_count, uint64_t seed, uint64_t
     const auto words = philox4x32({low(i), high(i), low(epoch), high(epoch)}, {low(seed), high(seed)});
     keys[i] = {words[0] | uint64_t{words[1]} << 32, i};
   }
-  std::sort(keys.begin(), keys.end());
+  std::qsort(keys.data(), keys.size(), sizeof(keys[0]), [](const void* left, const void* right) {
+    const auto &a = *static_cast<const std::pair<uint64_t, uint64_t>*>(left),
+               &b = *static_cast<const std::pair<uint64_t, uint64_t>*>(right);
+    return (a > b) - (a < b);
+  });
   std::vector<uint64_t> order(sample_count);
   for (uint64_t i = 0; i < sample_count; ++i) order[i] = keys[i].second;
   return order;

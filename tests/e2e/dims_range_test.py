@@ -101,6 +101,52 @@ def test_smallest_middle_largest_and_back(name):
     assert session.info()["arena_bytes"] == held
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_a_session_grows_beyond_what_was_planned_and_shrinks_in_use(name):
+    """Without a max, planned at the middle sizes: at the smallest, at these, far beyond, in one dim and in both, and back.
+    The bits are those of a program for that size alone, also of variables that a training has changed on the way."""
+    build, first, second, multiple = CASES[name]
+    dims = fer.Dim("first", min=first[0]), fer.Dim("second", min=second[0], multiple_of=multiple)
+    fer.random.seed(7)
+    net, function, specs = build(*dims)
+    plan_at = {"first": first[1], "second": second[1]}
+    program = fer.compile({"main": (function, specs)}, modules={"net": net}, plan_at=plan_at)
+    if name == "attention":  # The scratch of its softmax bounds the length.
+        second = (second[0], second[1], second[1])
+    session = fer.Session(program, threads=2)
+    held = session.info()["arena_bytes"]
+    large = (3 * first[2], 2 * second[2] if name != "attention" else second[2])
+    up = [*zip(first, second, strict=True), (first[0], large[1]), (large[0], second[0]), large]
+    grown = None
+    for sizes in [*up, *up[::-1]]:
+        inputs = arrays(specs, dict(zip(("first", "second"), sizes, strict=True)))
+        alone, _ = compiled(build, *sizes)
+        fixed = fer.Session(alone, threads=1)
+        for variable in fixed.variables():
+            fixed[variable] = session[variable]
+        results, wanted = session.run("main", *inputs), fixed.run("main", *inputs)
+        for result, expected in zip(results, wanted, strict=True):
+            assert np.asarray(result).tobytes() == np.asarray(expected).tobytes(), sizes
+        for variable in fixed.variables():
+            assert session[variable].tobytes() == fixed[variable].tobytes(), (sizes, variable)
+        if sizes == large:
+            grown = session.info()["arena_bytes"]
+    assert session.info()["arena_bytes"] == grown > held
+
+
+def test_a_size_from_the_values_makes_a_session_grow():
+    rows = fer.Dim("rows")
+    fer.random.seed(7)
+    net, function, specs = selection(rows, 1)
+    program = fer.compile({"main": (function, specs)}, modules={"net": net}, plan_at={"rows": 4})
+    session = fer.Session(program)
+    for count in (4, 40, 1, 300, 4, 300):
+        for kept in {0, 1, count // 2, count}:
+            x = np.arange(3 * count, dtype=np.float32).reshape(count, 3) + 1
+            x[kept:, 0] = -1
+            np.testing.assert_array_equal(session.run("main", x)[0], 2 * x[:kept])
+
+
 def test_a_size_from_the_values_shrinks_and_grows():
     rows = fer.Dim("rows", min=1, max=40)
     program, _ = compiled(selection, rows, 1)

@@ -40,9 +40,11 @@ private:
 // released.
 class PySession {
 public:
-  // With `swapFile` the variables and, without `arena`, the arena lie in that file; 0 for no limit.
+  // With `swapFile` the variables and, without `arena`, the arena lie in that file; 0 for no limit. Grows, up to
+  // `arenaLimit`, unless there is a limit of what is in memory.
   PySession(const Program &program, uint32_t threads, const py::object &target, const PySession *share,
-            const PyArena *arena, const py::object &swapFile, uint64_t swapLimit, uint64_t residentBytes)
+            const PyArena *arena, const py::object &swapFile, uint64_t swapLimit, uint64_t residentBytes,
+            uint64_t arenaLimit)
       : program(program) {
     Session::Options options;
     const std::string name = target.is_none() ? "" : target.cast<std::string>();
@@ -59,8 +61,8 @@ public:
       checkSwap(swap()->refusal());
     check(created.status(), Action::Run);
     session.emplace(std::move(*created));
-    if (residentBytes != 0)
-      check(session->limit_arena(*swap(), residentBytes), Action::Run);
+    check(residentBytes != 0 ? session->limit_arena(*swap(), residentBytes) : session->allow_growth(arenaLimit),
+          Action::Run);
   }
 
   py::list run(const std::string &entry, const py::object &inputs) {
@@ -332,10 +334,10 @@ void bindSession(py::module_ &module) {
       .def("info", &PyArena::info);
   py::class_<PySession>(module, "Session", "A program bound to memory and threads, with its own variables.")
       .def(py::init<const Program &, uint32_t, const py::object &, const PySession *, const PyArena *,
-                    const py::object &, uint64_t, uint64_t>(),
+                    const py::object &, uint64_t, uint64_t, uint64_t>(),
            py::arg("program"), py::arg("threads") = 0, py::arg("target") = py::none(), py::arg("share") = py::none(),
            py::arg("arena") = py::none(), py::arg("swap_file") = py::none(), py::arg("swap_limit") = 0,
-           py::arg("resident_bytes") = 0,
+           py::arg("resident_bytes") = 0, py::arg("arena_limit") = 0,
            py::keep_alive<1, 2>())
       .def("run", &PySession::run, py::arg("entry"), py::arg("inputs"),
            "Runs an entry on a list of arrays in order, or a dict by name; returns its outputs as new arrays.")

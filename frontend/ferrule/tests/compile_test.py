@@ -234,9 +234,13 @@ def test_plan_at_serves_dims_without_a_max():
     for rows in (8, 1, 5):
         x = np.arange(rows * 4, dtype=np.float32).reshape(rows, 4) / 16
         np.testing.assert_allclose(session.run("scaled", x)[0], np.exp(x) - np.exp(x).sum(0), rtol=1e-5, atol=1e-5)
-    refusal = "no memory is planned for 'length' = 9, without a max: .* 144 bytes and has 128; .* plan_at"
-    with pytest.raises(FerruleError, match=refusal):
-        session.run("scaled", np.zeros((9, 4), np.float32))
+    bounded = fer.Session(program, arena_limit=session.info()["arena_bytes"])
+    refusal = r"the arena needs \d+ bytes; allowed are \d+, for entry 'scaled' with 'length' = 100"
+    with pytest.raises(MemoryError, match=refusal):
+        bounded.run("scaled", np.zeros((100, 4), np.float32))
+    x = np.arange(400, dtype=np.float32).reshape(100, 4) / 400
+    np.testing.assert_allclose(session.run("scaled", x)[0], np.exp(x) - np.exp(x).sum(0), rtol=1e-5, atol=1e-5)
+    assert session.info()["arena_bytes"] > bounded.info()["arena_bytes"]
 
 
 def test_plan_at_refuses_what_it_cannot_serve():

@@ -1,7 +1,7 @@
 #include "runtime/memory/planner/greedy.h"
 
-#include <algorithm>
 #include <cstring>
+#include <initializer_list>
 
 namespace ferrule::memory {
 namespace {
@@ -12,6 +12,40 @@ constexpr uint64_t kNone = ~uint64_t{0};
 // No further placement begins once this much work (see placement_work) is spent: about a tenth of a second. It takes
 // thousands of intervals, hundreds of them live together, to get there.
 constexpr uint64_t kWorkLimit = 16'000'000;
+
+template <typename T>
+T least(T a, T b) {
+  return b < a ? b : a;
+}
+template <typename T>
+T most(T a, T b) {
+  return a < b ? b : a;
+}
+
+// Fills `list` with the numbers below `count` and sorts them. A heap, and one for all orders: std::sort is compiled anew for
+// each, which took 10 KB of the runtime. `is_before` must order all of them where the order of equals matters.
+void sort_numbers(uint32_t* list, size_t count, bool (*is_before)(const void* context, uint32_t a, uint32_t b),
+                  const void* context) {
+  const auto sift_down = [&](uint32_t value, size_t at, size_t end) {
+    for (size_t child; (child = 2 * at + 1) < end; at = child) {
+      if (child + 1 < end && is_before(context, list[child], list[child + 1])) ++child;
+      if (!is_before(context, value, list[child])) break;
+      list[at] = list[child];
+    }
+    list[at] = value;
+  };
+  for (size_t i = 0; i < count; ++i) list[i] = static_cast<uint32_t>(i);
+  // First it becomes a heap, then the largest goes behind what is left of it.
+  for (size_t step = count + count / 2; step-- > 0;) {
+    if (step >= count) {
+      sift_down(list[step - count], step - count, count);
+    } else {
+      const uint32_t last = list[step];
+      list[step] = list[0];
+      sift_down(last, 0, step);
+    }
+  }
+}
 
 uint64_t align_up(uint64_t value, uint64_t alignment) { return (value + alignment - 1) & ~(alignment - 1); }
 
@@ -71,7 +105,7 @@ PlanStatus prepare(const Interval* intervals, size_t count, uint64_t* sizes, Pla
     if (interval.size > kSizeLimit || interval.alignment > kSizeLimit) return PlanStatus::kTooLarge;
     total += interval.size + interval.alignment;
     if (total > kSizeLimit) return PlanStatus::kTooLarge;
-    granule = std::min(granule, interval.alignment);
+    granule = least(granule, interval.alignment);
   }
   *summary = {};
   for (size_t i = 0; i < count; ++i) {
@@ -81,40 +115,56 @@ PlanStatus prepare(const Interval* intervals, size_t count, uint64_t* sizes, Pla
   return PlanStatus::kOk;
 }
 
-// The most bytes live at one instruction: a sweep over begins (add) and ends (subtract, after the begins of the same
-// instruction because `end` is included).
-uint64_t lower_bound(const Interval* intervals, size_t count, const Workspace& w) {
-  uint32_t* by_begin = w.order;
-  uint32_t* by_end = w.conflicts;
-  for (size_t i = 0; i < count; ++i) by_begin[i] = by_end[i] = static_cast<uint32_t>(i);
-  std::sort(by_begin, by_begin + count,
-            [&](uint32_t a, uint32_t b) { return intervals[a].begin < intervals[b].begin; });
-  std::sort(by_end, by_end + count, [&](uint32_t a, uint32_t b) { return intervals[a].end < intervals[b].end; });
-  uint64_t live = 0, most = 0;
-  for (size_t b = 0, e = 0; b < count; ++b) {
-    while (intervals[by_end[e]].end < intervals[by_begin[b]].begin) live -= w.sizes[by_end[e++]];
-    live += w.sizes[by_begin[b]];
-    most = std::max(most, live);
+// Fills times: all begins, then all ends, ascending.
+void sort_times(const Interval* intervals, size_t count, const Workspace& w) {
+  const auto begins_before = [](const void* all, uint32_t a, uint32_t b) {
+    return static_cast<const Interval*>(all)[a].begin < static_cast<const Interval*>(all)[b].begin;
+  };
+  const auto ends_before = [](const void* all, uint32_t a, uint32_t b) {
+    return static_cast<const Interval*>(all)[a].end < static_cast<const Interval*>(all)[b].end;
+  };
+  sort_numbers(w.order, count, begins_before, intervals);
+  sort_numbers(w.placed, count, ends_before, intervals);
+  for (size_t i = 0; i < count; ++i) {
+    w.times[i] = intervals[w.order[i]].begin;
+    w.times[count + i] = intervals[w.placed[i]].end;
   }
-  return most;
+}
+
+// The most bytes live at one instruction: a sweep over begins (add) and ends (subtract, after the begins of the same
+// instruction because `end` is included). Of lists and times as sort_times leaves them.
+uint64_t lower_bound(size_t count, const Workspace& w) {
+  uint64_t live = 0, highest = 0;
+  for (size_t b = 0, e = 0; b < count; ++b) {
+    while (w.times[count + e] < w.times[b]) live -= w.sizes[w.placed[e++]];
+    live += w.sizes[w.order[b]];
+    highest = most(highest, live);
+  }
+  return highest;
+}
+
+// How many of `count` ascending times are below `time`, or at it as well.
+size_t count_up_to(const int64_t* times, size_t count, int64_t time, bool inclusive) {
+  size_t begin = 0, end = count;
+  while (begin < end) {
+    const size_t middle = (begin + end) / 2;
+    if (times[middle] < time || (inclusive && times[middle] == time))
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  return begin;
 }
 
 // Fills first, last and conflicts (the interval itself included: all, less those that end before it begins and those
 // that begin after it ends).
 void number_times(const Interval* intervals, size_t count, const Workspace& w) {
-  int64_t* begins = w.times;
-  int64_t* ends = w.times + count;
+  const int64_t *begins = w.times, *ends = w.times + count;
   for (size_t i = 0; i < count; ++i) {
-    begins[i] = intervals[i].begin;
-    ends[i] = intervals[i].end;
-  }
-  std::sort(begins, begins + count);
-  std::sort(ends, ends + count);
-  for (size_t i = 0; i < count; ++i) {
-    const auto ended = std::lower_bound(ends, ends + count, intervals[i].begin) - ends;
-    w.first[i] = static_cast<int32_t>(std::lower_bound(begins, begins + count, intervals[i].begin) - begins);
-    w.last[i] = static_cast<int32_t>(std::upper_bound(begins, begins + count, intervals[i].end) - begins) - 1;
-    w.conflicts[i] = static_cast<uint32_t>(w.last[i] + 1 - ended);
+    w.first[i] = static_cast<int32_t>(count_up_to(begins, count, intervals[i].begin, false));
+    w.last[i] = static_cast<int32_t>(count_up_to(begins, count, intervals[i].end, true)) - 1;
+    w.conflicts[i] = static_cast<uint32_t>(w.last[i] + 1) -
+                     static_cast<uint32_t>(count_up_to(ends, count, intervals[i].begin, false));
   }
 }
 
@@ -142,16 +192,25 @@ double order_key(const Interval& interval, uint64_t size, uint32_t conflicts, Gr
   return 0.0;
 }
 
-void sort_order(const Interval* intervals, size_t count, GreedyOrder order, const Workspace& w) {
-  for (size_t i = 0; i < count; ++i) w.order[i] = static_cast<uint32_t>(i);
-  std::sort(w.order, w.order + count, [&](uint32_t a, uint32_t b) {
-    double key_a = order_key(intervals[a], w.sizes[a], w.conflicts[a], order);
-    double key_b = order_key(intervals[b], w.sizes[b], w.conflicts[b], order);
+struct Ranking {
+  const Interval* intervals;
+  const Workspace& w;
+  GreedyOrder order;
+
+  double key(uint32_t i) const { return order_key(intervals[i], w.sizes[i], w.conflicts[i], order); }
+  static bool is_before(const void* context, uint32_t a, uint32_t b) {
+    const auto& self = *static_cast<const Ranking*>(context);
+    const double key_a = self.key(a), key_b = self.key(b);
     if (key_a != key_b) return key_a > key_b;
-    if (w.sizes[a] != w.sizes[b]) return w.sizes[a] > w.sizes[b];
-    if (intervals[a].begin != intervals[b].begin) return intervals[a].begin < intervals[b].begin;
+    if (self.w.sizes[a] != self.w.sizes[b]) return self.w.sizes[a] > self.w.sizes[b];
+    if (self.intervals[a].begin != self.intervals[b].begin) return self.intervals[a].begin < self.intervals[b].begin;
     return a < b;
-  });
+  }
+};
+
+void sort_order(const Interval* intervals, size_t count, GreedyOrder order, const Workspace& w) {
+  const Ranking ranking{intervals, w, order};
+  sort_numbers(w.order, count, Ranking::is_before, &ranking);
 }
 
 void find_conflicts(size_t placed_count, int32_t first, int32_t last, const Workspace& w) {
@@ -172,7 +231,7 @@ uint64_t find_offset(uint32_t i, uint64_t alignment, size_t placed_count, Greedy
     uint64_t word;
     std::memcpy(&word, w.hits + base, sizeof word);
     if (word == 0) continue;
-    for (size_t j = base; j < std::min(base + 8, placed_count); ++j) {
+    for (size_t j = base; j < least(base + 8, placed_count); ++j) {
       if (w.hits[j] == 0) continue;
       const uint32_t other = w.placed[j];
       const uint64_t bottom = w.offsets[other];
@@ -184,10 +243,23 @@ uint64_t find_offset(uint32_t i, uint64_t alignment, size_t placed_count, Greedy
           tightest = bottom - floor;
         }
       }
-      floor = std::max(floor, bottom + w.sizes[other]);
+      floor = most(floor, bottom + w.sizes[other]);
     }
   }
   return tightest != kNone ? best : align_up(floor, alignment);
+}
+
+// Behind how many of the placed intervals one at `offset` belongs.
+size_t place_behind(uint64_t offset, size_t placed_count, const Workspace& w) {
+  size_t begin = 0, end = placed_count;
+  while (begin < end) {
+    const size_t middle = (begin + end) / 2;
+    if (w.offsets[w.placed[middle]] <= offset)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  return begin;
 }
 
 template <typename T>
@@ -205,13 +277,10 @@ uint64_t place(const Interval* intervals, size_t count, GreedyFit fit, uint64_t 
     w.offsets[i] = 0;
     if (w.sizes[i] == 0) continue;
     const uint64_t offset = find_offset(i, intervals[i].alignment, placed_count, fit, w);
-    peak = std::max(peak, offset + w.sizes[i]);
+    peak = most(peak, offset + w.sizes[i]);
     if (peak >= limit) return kNone;
     w.offsets[i] = offset;
-    const size_t position = static_cast<size_t>(
-        std::upper_bound(w.placed, w.placed + placed_count, offset,
-                         [&](uint64_t value, uint32_t other) { return value < w.offsets[other]; }) -
-        w.placed);
+    const size_t position = place_behind(offset, placed_count, w);
     insert_at(w.placed, placed_count, position, i);
     insert_at(w.placed_first, placed_count, position, w.first[i]);
     insert_at(w.placed_last, placed_count, position, w.last[i]);
@@ -231,7 +300,8 @@ PlanStatus plan_greedy(const Interval* intervals, size_t count, void* workspace,
   const Workspace w = carve(workspace, count);
   if (PlanStatus status = prepare(intervals, count, w.sizes, out_summary); status != PlanStatus::kOk) return status;
   if (count == 0) return PlanStatus::kOk;
-  out_summary->lower_bound = lower_bound(intervals, count, w);
+  sort_times(intervals, count, w);
+  out_summary->lower_bound = lower_bound(count, w);
   number_times(intervals, count, w);
   const uint64_t work = placement_work(count, w);
   uint64_t best = kNone, spent = 0;
@@ -258,7 +328,8 @@ PlanStatus plan_greedy_once(const Interval* intervals, size_t count, GreedyOrder
   const Workspace w = carve(workspace, count);
   if (PlanStatus status = prepare(intervals, count, w.sizes, out_summary); status != PlanStatus::kOk) return status;
   if (count == 0) return PlanStatus::kOk;
-  out_summary->lower_bound = lower_bound(intervals, count, w);
+  sort_times(intervals, count, w);
+  out_summary->lower_bound = lower_bound(count, w);
   number_times(intervals, count, w);
   sort_order(intervals, count, order, w);
   out_summary->peak = place(intervals, count, fit, kNone, w);
