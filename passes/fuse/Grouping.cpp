@@ -45,8 +45,10 @@ void Grouping::run() {
     place(&op);
   }
   materializeViews();
-  if (options.fuse)
+  if (options.fuse) {
+    completeDependencies();
     storeLate();
+  }
 }
 
 /// The groups that must have run before `value` can be read.
@@ -80,6 +82,23 @@ void Grouping::addDependencies(unsigned index, const llvm::BitVector &needed) {
   for (Group &other : groups)
     if (other.dependencies.size() > index && other.dependencies.test(index))
       other.dependencies |= group.dependencies;
+}
+
+/// Brings the dependencies of all groups up to date where some were made behind their readers.
+void Grouping::completeDependencies() {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (Group &group : groups) {
+      llvm::BitVector needed;
+      for (Value leaf : group.leaves)
+        addDependencies(leaf, needed);
+      if (!needed.test(group.dependencies))
+        continue;
+      group.dependencies |= needed;
+      changed = true;
+    }
+  }
 }
 
 /// Values from outside the group that op reads, after what is recomputed inside.

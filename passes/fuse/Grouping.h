@@ -59,6 +59,7 @@ public:
 private:
   void addDependencies(Value value, llvm::BitVector &bits) const;
   void addDependencies(unsigned index, const llvm::BitVector &needed);
+  void completeDependencies();
   bool dependsOn(unsigned index, unsigned other) const;
   void collectLeaves(Operation *op, unsigned group, llvm::SetVector<Value> &leaves,
                      llvm::SetVector<Operation *> &clones) const;

@@ -50,3 +50,25 @@ func.func @together(%p: tensor<8x8xf32>, %v: tensor<8x8xf32>) -> (tensor<8x8xf32
   %t = ferrule.matmul %r, %y : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   return %r, %t : tensor<8x8xf32>, tensor<8x8xf32>
 }
+
+// The turned operand of the second product gets a dispatch of its own once all others are known. The mask's dispatch, which
+// waits for that product, cannot store what is turned.
+// CHECK-LABEL: func @turned_operand
+// CHECK:         %[[STORED:.*]]:2 = ferrule.dispatch(%{{.*}} = %arg0 : tensor<5x8xf16>) -> (tensor<5x8xf32>, tensor<5x8xf16>)
+// CHECK:         ferrule.dispatch(%{{.*}} = %[[STORED]]#1 : tensor<5x8xf16>) -> (tensor<5x8xf32>)
+// CHECK:         ferrule.matmul
+// CHECK:         ferrule.greater
+func.func @turned_operand(%x: tensor<5x8xf16>) -> tensor<5x8xf16> {
+  %wide = ferrule.cast %x {dtype = f32} : (tensor<5x8xf16>) -> tensor<5x8xf32>
+  %narrow = ferrule.cast %wide {dtype = f16} : (tensor<5x8xf32>) -> tensor<5x8xf16>
+  %turned = ferrule.transpose %narrow {pattern = array<i64: 1, 0>} : (tensor<5x8xf16>) -> tensor<8x5xf16>
+  %right = ferrule.cast %turned {dtype = f32} : (tensor<8x5xf16>) -> tensor<8x5xf32>
+  %product = ferrule.matmul %wide, %right : (tensor<5x8xf32>, tensor<8x5xf32>) -> tensor<5x5xf32>
+  %rounded = ferrule.cast %product {dtype = f16} : (tensor<5x5xf32>) -> tensor<5x5xf16>
+  %left = ferrule.cast %rounded {dtype = f32} : (tensor<5x5xf16>) -> tensor<5x5xf32>
+  %gradient = ferrule.matmul %left, %right {transpose_b = true} : (tensor<5x5xf32>, tensor<8x5xf32>) -> tensor<5x8xf32>
+  %kept = ferrule.cast %gradient {dtype = f16} : (tensor<5x8xf32>) -> tensor<5x8xf16>
+  %mask = ferrule.greater %wide, %wide : (tensor<5x8xf32>, tensor<5x8xf32>) -> tensor<5x8xi1>
+  %result = ferrule.where %mask, %kept, %x : (tensor<5x8xi1>, tensor<5x8xf16>, tensor<5x8xf16>) -> tensor<5x8xf16>
+  return %result : tensor<5x8xf16>
+}

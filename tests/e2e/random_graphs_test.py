@@ -11,8 +11,8 @@ import ferrule as fer
 import ferrule.functional as F
 from ferrule import _compiler
 
-SEEDS = [*range(4), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 300))]
-TOLERANCE = {"float32": 2e-3, "float64": 1e-9}
+SEEDS = [*range(6), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 300))]
+TOLERANCE = {"float16": 0.1, "float32": 2e-3, "float64": 1e-9}
 
 
 def bits(array):
@@ -78,7 +78,7 @@ def assert_near_difference(graph, arrays, gradients):
 
 
 def dtype_of(seed):
-    return ("float32", "float64")[seed % 2]
+    return ("float32", "float64", "float16")[seed % 3]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
