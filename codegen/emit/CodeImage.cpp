@@ -262,54 +262,67 @@ Error removeUnused(llvm::Module &module, llvm::ArrayRef<std::string> functions) 
   return Error::success();
 }
 
-/// lld reads and writes files: both live in memory-backed temporaries that are
-/// removed on every path.
-Expected<std::unique_ptr<llvm::MemoryBuffer>>
-linkSharedObject(StringRef object) {
-  int inputFd = -1;
-  llvm::SmallString<128> inputPath, outputPath;
-  if (std::error_code ec = llvm::sys::fs::createTemporaryFile(
-          "ferrule", "o", inputFd, inputPath))
-    return llvm::createStringError(ec, "cannot create a temporary file");
-  llvm::FileRemover removeInput(inputPath);
-  {
-    llvm::raw_fd_ostream stream(inputFd, /*shouldClose=*/true);
-    stream << object;
-    if (stream.has_error()) {
-      std::error_code ec = stream.error();
-      stream.clear_error();
-      return llvm::createStringError(ec, "cannot write " + inputPath);
-    }
+/// A file in the system's temporary folder, removed on every path.
+class TemporaryFile {
+public:
+  static Expected<TemporaryFile> create(StringRef suffix, StringRef contents) {
+    int fd = -1;
+    TemporaryFile file;
+    if (std::error_code ec = llvm::sys::fs::createTemporaryFile("ferrule", suffix, fd, file.path))
+      return llvm::createStringError(ec, "cannot create a temporary file");
+    file.remover.setFile(file.path);
+    llvm::raw_fd_ostream stream(fd, /*shouldClose=*/true);
+    stream << contents;
+    stream.flush();
+    if (!stream.has_error())
+      return std::move(file);
+    std::error_code ec = stream.error();
+    stream.clear_error();
+    return llvm::createStringError(ec, "cannot write " + file.path);
   }
-  if (std::error_code ec =
-          llvm::sys::fs::createTemporaryFile("ferrule", "so", outputPath))
-    return llvm::createStringError(ec, "cannot create a temporary file");
-  llvm::FileRemover removeOutput(outputPath);
 
+  TemporaryFile(TemporaryFile &&other) : path(other.path) {
+    remover.setFile(path);
+    other.remover.releaseFile();
+  }
+
+  const char *getPath() { return path.c_str(); }
+
+private:
+  TemporaryFile() = default;
+
+  llvm::SmallString<128> path;
+  llvm::FileRemover remover;
+};
+
+/// lld reads and writes files.
+Expected<std::unique_ptr<llvm::MemoryBuffer>> linkSharedObject(llvm::ArrayRef<CompiledKernels> parts) {
+  std::vector<TemporaryFile> inputs;
+  for (const CompiledKernels &part : parts) {
+    auto input = TemporaryFile::create("o", StringRef(part.object.data(), part.object.size()));
+    if (!input)
+      return input.takeError();
+    inputs.push_back(std::move(*input));
+  }
+  auto output = TemporaryFile::create("so", "");
+  if (!output)
+    return output.takeError();
+  std::vector<const char *> args = {"ld.lld", "-shared", "--no-undefined", "--hash-style=gnu", "--build-id=none",
+                                    "--icf=all", "--no-rosegment", "-z", "max-page-size=4096", "-z", "norelro",
+                                    "--threads=1", "-o", output->getPath()};
+  for (TemporaryFile &input : inputs)
+    args.push_back(input.getPath());
   std::string messages;
   llvm::raw_string_ostream messageStream(messages);
-  std::string outputArg = outputPath.str().str();
-  std::string inputArg = inputPath.str().str();
-  const char *args[] = {
-      "ld.lld",      "-shared",          "--no-undefined",
-      "--hash-style=gnu",                "--build-id=none",
-      "--no-rosegment",                  "-z",
-      "max-page-size=4096",              "-z",
-      "norelro",     "--threads=1",      "-o",
-      outputArg.c_str(),                 inputArg.c_str()};
   static std::mutex mutex; // lld keeps a global context while it links.
   std::lock_guard<std::mutex> lock(mutex);
-  lld::Result result =
-      lld::lldMain(args, llvm::nulls(), messageStream,
-                   {{lld::Gnu, &lld::elf::link}});
+  lld::Result result = lld::lldMain(args, llvm::nulls(), messageStream, {{lld::Gnu, &lld::elf::link}});
   if (result.retCode != 0)
     return makeError("linking the generated kernels failed: " + messages);
-  auto buffer = llvm::MemoryBuffer::getFile(outputPath, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false,
+  auto buffer = llvm::MemoryBuffer::getFile(output->getPath(), /*IsText=*/false, /*RequiresNullTerminator=*/false,
                                             /*IsVolatile=*/true);
   if (!buffer)
-    return llvm::createStringError(buffer.getError(),
-                                   "cannot read " + outputPath);
+    return llvm::createStringError(buffer.getError(), StringRef("cannot read ") + output->getPath());
   return std::move(*buffer);
 }
 
@@ -362,8 +375,7 @@ Expected<CodeImage> flatten(llvm::MemoryBufferRef file,
               image.bytes.begin() + (section.getAddress() - begin));
   }
   llvm::StringMap<uint64_t> addresses;
-  for (const llvm::object::ELFSymbolRef &symbol :
-       elf->getDynamicSymbolIterators()) {
+  for (const llvm::object::ELFSymbolRef &symbol : elf->symbols()) {
     auto name = symbol.getName();
     auto address = symbol.getAddress();
     if (!name || !address)
@@ -390,7 +402,7 @@ std::unique_ptr<llvm::TargetMachine> mlir::ferrule::createTargetMachine(const Cp
     return nullptr;
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  options.FunctionSections = false;
+  options.FunctionSections = true; // What the linker folds are sections.
   return std::unique_ptr<llvm::TargetMachine>(llvmTarget->createTargetMachine(
       triple, target.cpu, target.features, options, llvm::Reloc::PIC_,
       llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
@@ -411,10 +423,8 @@ uint64_t mlir::ferrule::getImageAlignment(const CpuTarget &target) {
   return llvm::Triple(target.triple).isX86() ? 64 : 4096;
 }
 
-Expected<CodeImage>
-mlir::ferrule::compileCodeImage(StringRef moduleBitcode,
-                                llvm::ArrayRef<std::string> functions,
-                                const CpuTarget &target) {
+Expected<CompiledKernels> mlir::ferrule::compileKernels(StringRef moduleBitcode, llvm::ArrayRef<std::string> functions,
+                                                        const CpuTarget &target) {
   StepTimer timer;
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine =
@@ -432,12 +442,22 @@ mlir::ferrule::compileCodeImage(StringRef moduleBitcode,
     return std::move(optimizeError);
   if (Error removeError = removeUnused(**module, functions))
     return std::move(removeError);
+  // Found by the link's symbols, not by the loader of an operating system: no tables for one.
+  for (const std::string &name : functions)
+    (*module)->getFunction(name)->setVisibility(llvm::GlobalValue::HiddenVisibility);
   timer.finish("simplify");
-  llvm::SmallVector<char, 0> object;
-  if (Error emitError = emitObject(**module, *machine, object))
+  CompiledKernels compiled;
+  if (Error emitError = emitObject(**module, *machine, compiled.object))
     return std::move(emitError);
   timer.finish("emit");
-  auto linked = linkSharedObject(StringRef(object.data(), object.size()));
+  compiled.seconds = std::move(timer.seconds);
+  return compiled;
+}
+
+Expected<CodeImage> mlir::ferrule::linkCodeImage(llvm::ArrayRef<CompiledKernels> parts,
+                                                 llvm::ArrayRef<std::string> functions, const CpuTarget &target) {
+  StepTimer timer;
+  auto linked = linkSharedObject(parts);
   if (!linked)
     return linked.takeError();
   auto image = flatten((*linked)->getMemBufferRef(), functions, getImageAlignment(target));
@@ -445,5 +465,7 @@ mlir::ferrule::compileCodeImage(StringRef moduleBitcode,
     return image.takeError();
   timer.finish("link");
   image->seconds = std::move(timer.seconds);
+  for (const CompiledKernels &part : parts)
+    image->seconds.insert(image->seconds.begin(), part.seconds.begin(), part.seconds.end());
   return image;
 }

@@ -1,8 +1,8 @@
 //===- CodeImage.h - From LLVM IR to a position-independent image -*- C++ -*-===//
 //
 // Turns the LLVM module that holds all generated kernels into machine code for
-// one CPU target: links the kernel families' bitcode, optimises, emits an
-// object, links it with lld in process and flattens the result.
+// one CPU target: links the kernel families' bitcode, optimises, emits
+// objects, links them with lld in process and flattens the result.
 //
 //===----------------------------------------------------------------------===//
 #ifndef FERRULE_CODEGEN_EMIT_CODEIMAGE_H
@@ -49,8 +49,8 @@ const CpuTarget *findCpuTarget(llvm::StringRef name);
 /// The name of the best target that this machine runs.
 llvm::StringRef getHostTargetName();
 
-/// What the position of a part of an image must be a multiple of: the most that
-/// a section asks for; where code finds data by pages (adrp), a page.
+/// What the position of an image must be a multiple of: the most that a section
+/// asks for; where code finds data by pages (adrp), a page.
 uint64_t getImageAlignment(const CpuTarget &target);
 
 /// What LLVM generates code with; null, and why, if it lacks the target.
@@ -59,21 +59,34 @@ std::unique_ptr<llvm::TargetMachine> createTargetMachine(const CpuTarget &target
 /// A relocatable object of all that the module defines.
 llvm::Error emitObject(llvm::Module &module, llvm::TargetMachine &machine, llvm::SmallVectorImpl<char> &object);
 
+/// Some kernels of an image, compiled and not linked yet.
+struct CompiledKernels {
+  /// A relocatable object.
+  llvm::SmallVector<char, 0> object;
+  /// Wall time that making it took, by step.
+  std::vector<std::pair<llvm::StringRef, double>> seconds;
+};
+
 struct CodeImage {
   /// Code and read-only data; needs no relocation and imports nothing.
   std::vector<uint8_t> bytes;
-  /// Position of each requested function in `bytes`.
+  /// Position of each requested function in `bytes`; those whose code came out
+  /// the same have the same.
   std::vector<uint64_t> offsets;
   /// Wall time that making it took, by step.
   std::vector<std::pair<llvm::StringRef, double>> seconds;
 };
 
 /// Compiles `functions`, which the LLVM bitcode `moduleBitcode` defines among
-/// others, for `target`. Thread-safe. Fails if a symbol stays undefined, naming it, or if
-/// the image would need relocations or writable data.
-llvm::Expected<CodeImage> compileCodeImage(llvm::StringRef moduleBitcode,
-                                           llvm::ArrayRef<std::string> functions,
-                                           const CpuTarget &target);
+/// others, for `target`. Thread-safe.
+llvm::Expected<CompiledKernels> compileKernels(llvm::StringRef moduleBitcode, llvm::ArrayRef<std::string> functions,
+                                               const CpuTarget &target);
+
+/// One image of all parts, which define `functions` between them. One link for all of them: each image begins with a page
+/// of its own, constants that several parts use stand once, and functions with the same code are one. Thread-safe. Fails
+/// if a symbol stays undefined, naming it, or if the image would need relocations or writable data.
+llvm::Expected<CodeImage> linkCodeImage(llvm::ArrayRef<CompiledKernels> parts, llvm::ArrayRef<std::string> functions,
+                                        const CpuTarget &target);
 
 } // namespace mlir::ferrule
 

@@ -109,16 +109,6 @@ void forEach(size_t count, unsigned threads, llvm::function_ref<void(size_t)> wo
     worker.join();
 }
 
-/// Puts the code of `next` behind that of `image`.
-void append(CodeImage &image, const CodeImage &next, uint64_t alignment) {
-  uint64_t begin = llvm::alignTo(image.bytes.size(), alignment);
-  image.bytes.resize(begin);
-  image.bytes.insert(image.bytes.end(), next.bytes.begin(), next.bytes.end());
-  for (uint64_t offset : next.offsets)
-    image.offsets.push_back(begin + offset);
-  image.seconds.insert(image.seconds.end(), next.seconds.begin(), next.seconds.end());
-}
-
 } // namespace
 
 FailureOr<std::vector<CodeImage>> KernelTable::compile(ArrayRef<const CpuTarget *> targets, int threads,
@@ -142,25 +132,33 @@ FailureOr<std::vector<CodeImage>> KernelTable::compile(ArrayRef<const CpuTarget 
       names.push_back(kernel.name);
 
   size_t groups = llvm::divideCeil(names.size(), kernelsPerGroup);
-  std::vector<CodeImage> parts(targets.size() * groups);
+  std::vector<CompiledKernels> parts(targets.size() * groups);
   std::vector<std::string> errors(parts.size());
   forEach(parts.size(), threads > 0 ? threads : std::thread::hardware_concurrency(), [&](size_t index) {
-    const CpuTarget &target = *targets[index / groups];
     size_t first = index % groups * kernelsPerGroup;
     auto group = ArrayRef<std::string>(names).slice(first, std::min(kernelsPerGroup, names.size() - first));
-    llvm::Expected<CodeImage> image = compileCodeImage(bitcode, group, target);
-    if (image)
-      parts[index] = std::move(*image);
+    llvm::Expected<CompiledKernels> part = compileKernels(bitcode, group, *targets[index / groups]);
+    if (part)
+      parts[index] = std::move(*part);
     else
-      errors[index] = (target.name + ": " + llvm::toString(image.takeError())).str();
+      errors[index] = llvm::toString(part.takeError());
   });
-  for (const std::string &message : errors)
-    if (!message.empty()) {
-      error = message;
-      return failure();
-    }
   std::vector<CodeImage> images(targets.size());
-  for (auto [index, part] : llvm::enumerate(parts))
-    append(images[index / groups], part, getImageAlignment(*targets[index / groups]));
+  for (auto [number, target] : llvm::enumerate(targets)) {
+    std::string message;
+    for (size_t group = 0; group < groups && message.empty(); ++group)
+      message = errors[number * groups + group];
+    if (message.empty() && groups != 0) {
+      auto image = linkCodeImage(ArrayRef(parts).slice(number * groups, groups), names, *target);
+      if (image)
+        images[number] = std::move(*image);
+      else
+        message = llvm::toString(image.takeError());
+    }
+    if (message.empty())
+      continue;
+    error = (target->name + ": " + message).str();
+    return failure();
+  }
   return images;
 }

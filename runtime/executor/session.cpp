@@ -5,6 +5,12 @@
 #include "runtime/program/layout.h"
 
 namespace ferrule::runtime {
+namespace {
+
+// One name for all small ones: each name costs its letters in every product.
+constexpr char kTables[] = "the tables of a session";
+
+}  // namespace
 
 Status Session::create(Program* program, const SessionOptions& options, Session** out_session) {
   if (options.share != nullptr && &options.share->program() != program)
@@ -55,7 +61,7 @@ Status Session::initialize(const SessionOptions& options) {
 
 Status Session::allocate_arenas(RunMemory* shared) {
   const schema::Program& program = *program_->metadata();
-  FERRULE_RETURN_IF_ERROR(arena_offsets_.allocate(allocator_, program.arenas()->size(), "the table of arenas"));
+  FERRULE_RETURN_IF_ERROR(arena_offsets_.allocate(allocator_, program.arenas()->size(), kTables));
   uint64_t total = 0, alignment = kBlockAlignment;
   for (uint32_t a = 0; a < arena_offsets_.size(); ++a) {
     const schema::Arena& arena = *program.arenas()->Get(a);
@@ -84,7 +90,7 @@ Status Session::allocate_arenas(RunMemory* shared) {
 
 Status Session::allocate_tables() {
   const schema::Program& program = *program_->metadata();
-  FERRULE_RETURN_IF_ERROR(kernels_.allocate(allocator_, program.kernels()->size(), "the table of kernels"));
+  FERRULE_RETURN_IF_ERROR(kernels_.allocate(allocator_, program.kernels()->size(), kTables));
   for (uint32_t k = 0; k < kernels_.size(); ++k) {
     const ExternalKernel* external = program_->external_kernel(k);
     kernels_[k] = {external == nullptr ? program_->kernel(target_, k) : nullptr, external};
@@ -103,17 +109,17 @@ Status Session::allocate_tables() {
     grow(&operands, kernel->operand_count());
     grow(&kernel_dims, kernel->dim_count());
   }
-  FERRULE_RETURN_IF_ERROR(threads_.allocate(allocator_, thread_count(), "the table of threads"));
-  FERRULE_RETURN_IF_ERROR(output_bytes_.allocate(allocator_, outputs, "the table of outputs"));
-  FERRULE_RETURN_IF_ERROR(dims_.allocate(allocator_, dims, "the table of dims"));
-  FERRULE_RETURN_IF_ERROR(values_.allocate(allocator_, values, "the table of expressions"));
-  FERRULE_RETURN_IF_ERROR(buffers_.allocate(allocator_, buffers, "the table of buffers"));
-  FERRULE_RETURN_IF_ERROR(shapes_.allocate(allocator_, inputs, "the table of inputs"));
-  FERRULE_RETURN_IF_ERROR(input_ranks_.allocate(allocator_, inputs, "the table of inputs"));
-  FERRULE_RETURN_IF_ERROR(input_sizes_.allocate(allocator_, size_t{inputs} * kMaximumRank, "the table of inputs"));
-  FERRULE_RETURN_IF_ERROR(output_sizes_.allocate(allocator_, size_t{outputs} * kMaximumRank, "the table of outputs"));
-  FERRULE_RETURN_IF_ERROR(operands_.allocate(allocator_, operands, "the table of operands"));
-  return kernel_dims_.allocate(allocator_, kernel_dims, "the table of kernel dims");
+  FERRULE_RETURN_IF_ERROR(threads_.allocate(allocator_, thread_count(), kTables));
+  FERRULE_RETURN_IF_ERROR(output_bytes_.allocate(allocator_, outputs, kTables));
+  FERRULE_RETURN_IF_ERROR(dims_.allocate(allocator_, dims, kTables));
+  FERRULE_RETURN_IF_ERROR(values_.allocate(allocator_, values, kTables));
+  FERRULE_RETURN_IF_ERROR(buffers_.allocate(allocator_, buffers, kTables));
+  FERRULE_RETURN_IF_ERROR(shapes_.allocate(allocator_, inputs, kTables));
+  FERRULE_RETURN_IF_ERROR(input_ranks_.allocate(allocator_, inputs, kTables));
+  FERRULE_RETURN_IF_ERROR(input_sizes_.allocate(allocator_, size_t{inputs} * kMaximumRank, kTables));
+  FERRULE_RETURN_IF_ERROR(output_sizes_.allocate(allocator_, size_t{outputs} * kMaximumRank, kTables));
+  FERRULE_RETURN_IF_ERROR(operands_.allocate(allocator_, operands, kTables));
+  return kernel_dims_.allocate(allocator_, kernel_dims, kTables);
 }
 
 Status Session::check_process(uint32_t entry) const {

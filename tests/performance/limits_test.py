@@ -18,8 +18,10 @@ import ferrule.module as M
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RUNTIME_BYTES = 1_500_000
 CODE_AND_METADATA_BYTES = 400_000  # for two CPU levels
-# Of MobileNetV2, for one CPU level; 75 KB of each are the names, shapes and places of 262 variables.
-MOBILENET_OVERHEAD_BYTES = {"x86-64-v3": 165_000, "x86-64-v4": 205_000, "aarch64": 210_000}
+# Of MobileNetV2, for one CPU level: 75 KB of the whole are the names, shapes and places of 262 variables. Without them (out of
+# an ONNX file, whose norms are folded) the code is a fifth less, and the whole has to be below 122,880 bytes (docs/size.md).
+MOBILENET_OVERHEAD_BYTES = {"x86-64-v3": 155_000, "x86-64-v4": 187_000, "aarch64": 177_000}
+MOBILENET_CODE_BYTES = {"x86-64-v3": 78_000, "x86-64-v4": 110_000, "aarch64": 100_000}
 COMPILE_SECONDS = 3.0
 PEAK_OVER_LOWER_BOUND = 1.05
 
@@ -48,6 +50,7 @@ def test_what_an_artifact_adds_to_its_weights(target):
     sizes = fer.compile(entries, modules={"net": net}, targets=(target,)).sizes()
     assert sizes["weights"] > 8_000_000
     assert sizes["file"] - sizes["weights"] <= MOBILENET_OVERHEAD_BYTES[target], sizes
+    assert sizes["code"] <= MOBILENET_CODE_BYTES[target], sizes
 
 
 @pytest.mark.parametrize("entry", ("train_step", "evaluate", "predict"))
