@@ -279,14 +279,15 @@ def RecomputePass : Pass<"ferrule-recompute", "::mlir::ModuleOp"> {
     **Why.** What the backward pass reads of the forward pass is most of what training needs. A value that is computed
     again just before it is read takes no memory in between.
 
-    **Before.** Dispatches stand in the order in which they run. **After.** Some stand twice (the second with the
-    attribute `ferrule.recomputed`), and later readers read the second results; the bits are the same, since they are the
-    same ops of the same operands. The arena of each entry takes at most `budget-bytes`, or `budget-fraction` of what the
-    largest entry takes otherwise; if that cannot be reached there is an error that names the smallest arena found.
-    Without a budget, what takes a few thousandths of the entry's time in all runs again, if the arena is large.
-    What the user marked is computed again in any case. Ops that count a dim and while loops never run twice. A scan whose
-    slices the scan of its gradient reads may become a scan over segments of its steps, which that one runs again
-    (`ferrule.segment`).
+    **Before.** Dispatches stand in the order in which they run. **After.** If there is less than the entry takes, what
+    frees memory runs as soon as it can (the program has the updates of weights behind the backward pass). Some stand
+    twice (the second with the attribute `ferrule.recomputed`), and later readers read the second results; the bits are
+    the same, since they are the same ops of the same operands. The arena of each entry takes at most `budget-bytes`,
+    or `budget-fraction` of what the largest entry takes otherwise; if that cannot be reached there is an error that
+    names the smallest arena found. Without a budget, what takes a few thousandths of the entry's time in all runs
+    again, if the arena is large. What the user marked is computed again in any case. Ops that count a dim and while
+    loops never run twice. A scan whose slices the scan of its gradient reads may become a scan over segments of its
+    steps, which that one runs again (`ferrule.segment`).
 
     docs/memory.md says how the choice is made.
 

@@ -6,6 +6,7 @@
 #include "ir/graph/State.h"
 #include "passes/memory/MemoryPlan.h"
 #include "passes/recompute/Marks.h"
+#include "passes/recompute/Recipe.h"
 #include "passes/recompute/TimeEstimate.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -28,6 +29,8 @@ public:
     for (Operation &op : block)
       if (isInstruction(&op))
         addNode(&op);
+    for (DispatchOp dispatch : block.getOps<DispatchOp>())
+      addRecipe(dispatch);
     pinReturned();
     return std::move(problem);
   }
@@ -71,18 +74,30 @@ private:
 
   void describeDispatch(DispatchOp dispatch, RecomputeNode &node) {
     node.clonable = !getCountedDim(dispatch);
-    node.cheap = true;
-    for (Operation &op : dispatch.getBodyBlock()) {
-      LoweringKind kind = cast<FerruleOpInterface>(op).getLoweringKind();
-      node.cheap &= kind == LoweringKind::Elementwise || kind == LoweringKind::Shape ||
-                    kind == LoweringKind::Constant || isa<YieldOp>(op);
-    }
+    node.cheap = llvm::all_of(dispatch.getBodyBlock(), [](Operation &op) { return isOnePass(&op); });
     node.nanoseconds = time.ofDispatch(dispatch);
     for (auto [result, value] : llvm::enumerate(dispatch.getResults()))
       for (auto [input, operand] : llvm::enumerate(dispatch.getInputs()))
         if (problem.values[node.writes[result]].bytes == problem.values[node.reads[input]].bytes &&
             problem.values[node.reads[input]].producer != noNode && canShareStorage(dispatch, result, input))
           node.shares.push_back({uint32_t(result), uint32_t(input)});
+  }
+
+  void addRecipe(DispatchOp dispatch) {
+    std::optional<Recipe> recipe = findRecipe(dispatch);
+    if (!recipe)
+      return;
+    OpBuilder builder(dispatch.getContext());
+    OwningOpRef<DispatchOp> created(createRecipe(builder, dispatch, *recipe));
+    RecomputeNode node;
+    for (Value operand : created->getInputs())
+      node.reads.push_back(getNumber(getStoredValue(operand)));
+    for (unsigned result : recipe->made) {
+      node.writes.push_back(getNumber(dispatch.getResult(result)));
+      problem.values[node.writes.back()].recipe = problem.nodes.size() + problem.recipes.size();
+    }
+    describeDispatch(*created, node);
+    problem.recipes.push_back(std::move(node));
   }
 
   void describeControlFlow(Operation *op, RecomputeNode &node) {
@@ -129,13 +144,26 @@ RecomputeProblem mlir::ferrule::describeBlock(Block &block, const ::ferrule::Dim
   return Describer(block, constraints).run();
 }
 
+/// The operation of a step that runs again, with the operands that it has in `block` as it was described.
+static Operation *createAgain(OpBuilder &builder, ArrayRef<Operation *> instructions, ArrayRef<DispatchOp> withRecipe,
+                              uint32_t node) {
+  if (node < instructions.size())
+    return builder.clone(*instructions[node]);
+  DispatchOp dispatch = withRecipe[node - instructions.size()];
+  return createRecipe(builder, dispatch, *findRecipe(dispatch));
+}
+
 void mlir::ferrule::applySequence(Block &block, const RecomputeSequence &sequence) {
-  SmallVector<Operation *> nodes;
-  for (Operation &op : block)
+  SmallVector<Operation *> instructions;
+  SmallVector<DispatchOp> withRecipe;
+  for (Operation &op : block) {
     if (isInstruction(&op))
-      nodes.push_back(&op);
+      instructions.push_back(&op);
+    if (auto dispatch = dyn_cast<DispatchOp>(op); dispatch && findRecipe(dispatch))
+      withRecipe.push_back(dispatch);
+  }
   SmallVector<uint32_t> before(sequence.steps.size());
-  uint32_t next = nodes.size();
+  uint32_t next = instructions.size();
   for (uint32_t time = sequence.steps.size(); time-- > 0;) {
     if (!sequence.steps[time].isClone)
       next = sequence.steps[time].node;
@@ -143,21 +171,20 @@ void mlir::ferrule::applySequence(Block &block, const RecomputeSequence &sequenc
   }
   std::vector<Value> values(sequence.instances.size());
   for (auto [time, step] : llvm::enumerate(sequence.steps)) {
-    Operation *op = nodes[step.node];
-    OpBuilder builder(nodes[before[time]]);
+    OpBuilder builder(instructions[before[time]]);
+    Operation *op =
+        step.isClone ? createAgain(builder, instructions, withRecipe, step.node) : instructions[step.node];
+    builder.setInsertionPoint(op);
+    // The operation's own operands may be those of second runs already: what they were is known by value.
     SmallVector<Value> operands(op->getOperands());
-    // The node's own operands may be those of second runs already: what they were is known by value.
     for (auto [operand, instance] : llvm::zip(operands, step.reads))
       if (instance != sequence.instances[instance].value)
         operand = readFrom(builder, operand, values[instance]);
-    if (step.isClone) {
-      Operation *clone = builder.clone(*op);
-      clone->setOperands(operands);
-      clone->setAttr(recomputedAttributeName, builder.getUnitAttr());
-      for (auto [instance, result] : llvm::zip(step.writes, clone->getResults()))
-        values[instance] = result;
-    } else {
-      op->setOperands(operands);
-    }
+    op->setOperands(operands);
+    if (!step.isClone)
+      continue;
+    op->setAttr(recomputedAttributeName, builder.getUnitAttr());
+    for (auto [instance, result] : llvm::zip(step.writes, op->getResults()))
+      values[instance] = result;
   }
 }

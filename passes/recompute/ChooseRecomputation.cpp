@@ -57,13 +57,13 @@ bool RecomputeChooser::isCandidate(uint32_t value) const {
 
 /// Of computing it again. The results of one node share its cost.
 double RecomputeChooser::getDensity(uint32_t value) const {
-  const RecomputeNode &producer = problem.nodes[problem.values[value].producer];
-  if (!producer.clonable)
+  const RecomputeNode &remaker = problem.getNode(problem.getRemaker(value));
+  if (!remaker.clonable)
     return infinite;
   uint64_t bytes = 0;
-  for (uint32_t result : producer.writes)
+  for (uint32_t result : remaker.writes)
     bytes += problem.values[result].bytes;
-  return producer.nanoseconds / double(std::max<uint64_t>(bytes, 1));
+  return remaker.nanoseconds / double(std::max<uint64_t>(bytes, 1));
 }
 
 void RecomputeChooser::findUses() {
@@ -158,6 +158,20 @@ void RecomputeChooser::findCuts() {
   }
 }
 
+/// Whether the node's operands are at hand wherever its results are used.
+bool RecomputeChooser::isOverKept(const RecomputeNode &node, const Level &level) {
+  return node.cheap && std::none_of(node.reads.begin(), node.reads.end(),
+                                    [&](uint32_t value) { return level.policies[value] == RecomputePolicy::Again; });
+}
+
+/// Whether it is made in one pass of what lies outside of the arena, or of nothing.
+bool RecomputeChooser::isAlwaysAtHand(uint32_t value) const {
+  const RecomputeNode &remaker = problem.getNode(problem.getRemaker(value));
+  return remaker.cheap && remaker.clonable &&
+         std::all_of(remaker.reads.begin(), remaker.reads.end(),
+                     [&](uint32_t read) { return problem.values[read].pinned; });
+}
+
 void RecomputeChooser::addLevel(double maxDensity) {
   Level level;
   level.maxDensity = maxDensity;
@@ -167,37 +181,39 @@ void RecomputeChooser::addLevel(double maxDensity) {
   std::vector<uint64_t> kept(border + 2, 0), held(border + 2, 0);
   std::vector<double> cost(border + 2, 0);
   auto isAgain = [&](uint32_t value) {
-    return isCandidate(value) && getDensity(value) <= maxDensity &&
-           problem.nodes[problem.values[value].producer].clonable;
+    return isCandidate(value) && getDensity(value) <= maxDensity && problem.getNode(problem.getRemaker(value)).clonable;
   };
   for (uint32_t node = border + 1; node-- > 0;) {
-    bool runsAgain = false;
-    for (uint32_t value : problem.nodes[node].writes) {
-      if (!isCandidate(value) || !level.needed[value])
+    // Recipes first: they need results of the node itself.
+    for (bool byRecipe : {true, false}) {
+      uint32_t again = noNode;
+      for (uint32_t value : problem.nodes[node].writes) {
+        bool isOfRecipe = problem.values[value].recipe != noNode;
+        if (isOfRecipe != byRecipe || !isCandidate(value) || !level.needed[value])
+          continue;
+        if (isAgain(value))
+          again = problem.getRemaker(value);
+        else
+          kept[node + 1] += problem.values[value].bytes;
+      }
+      if (again == noNode)
         continue;
-      if (isAgain(value))
-        runsAgain = true;
-      else
-        kept[node + 1] += problem.values[value].bytes;
-    }
-    if (!runsAgain)
-      continue;
-    cost[node + 1] += problem.nodes[node].nanoseconds;
-    for (uint32_t value : problem.nodes[node].reads)
-      level.needed[value] = 1;
-  }
-  for (uint32_t node = 0; node <= border; ++node) {
-    bool overKept = problem.nodes[node].cheap;
-    for (uint32_t value : problem.nodes[node].reads)
-      overKept &= level.policies[value] != RecomputePolicy::Again;
-    for (uint32_t value : problem.nodes[node].writes) {
-      if (!isAgain(value))
-        continue;
-      level.policies[value] = overKept ? RecomputePolicy::Again : RecomputePolicy::Once;
-      if (level.needed[value] && !overKept)
-        held[node + 1] += problem.values[value].bytes;
+      // What the node makes again needs no recipe.
+      cost[node + 1] = problem.getNode(again).nanoseconds;
+      for (uint32_t value : problem.getNode(again).reads)
+        level.needed[value] = 1;
     }
   }
+  for (uint32_t node = 0; node <= border; ++node)
+    for (bool byRecipe : {false, true})
+      for (uint32_t value : problem.nodes[node].writes) {
+        if ((problem.values[value].recipe != noNode) != byRecipe || !isAgain(value))
+          continue;
+        bool overKept = isOverKept(problem.getNode(problem.getRemaker(value)), level);
+        level.policies[value] = overKept ? RecomputePolicy::Again : RecomputePolicy::Once;
+        if (level.needed[value] && !overKept)
+          held[node + 1] += problem.values[value].bytes;
+      }
   for (uint32_t node = 1; node < kept.size(); ++node) {
     kept[node] += kept[node - 1];
     held[node] += held[node - 1];
@@ -242,7 +258,8 @@ struct RecomputeChooser::Plan {
   std::vector<std::vector<State>> cheapest, settled;
 };
 
-/// What is made in the segment and crosses its end is kept, although the level would compute it again.
+/// What is made in the segment and crosses its end is kept, although the level would compute it again. That what can be
+/// made anywhere is not (follow) is left out: it is little.
 uint64_t RecomputeChooser::addCrossing(const Level &level, uint32_t begin, uint32_t end, uint64_t &held,
                                        double &cost) const {
   uint64_t bytes = 0;
@@ -253,7 +270,7 @@ uint64_t RecomputeChooser::addCrossing(const Level &level, uint32_t begin, uint3
     bytes += described.bytes;
     if (!level.needed[value])
       continue;
-    cost -= problem.nodes[described.producer].nanoseconds;
+    cost -= problem.getNode(problem.getRemaker(value)).nanoseconds;
     if (level.policies[value] == RecomputePolicy::Once)
       held -= described.bytes;
   }
@@ -310,7 +327,7 @@ RecomputeChoice RecomputeChooser::chooseForced() const {
   return choice;
 }
 
-/// From the cheapest way to the last cut back to the first.
+/// From the cheapest way to the last cut back to the first. What can be made anywhere need not be kept across a cut.
 RecomputeChoice RecomputeChooser::follow(const Plan &plan, uint32_t last) const {
   RecomputeChoice choice = chooseForced();
   uint32_t cut = uint32_t(cuts.size()) - 1, index = last;
@@ -323,7 +340,8 @@ RecomputeChoice RecomputeChooser::follow(const Plan &plan, uint32_t last) const 
           choice.policies[value] = level.policies[value];
     if (state.level != 0)
       for (uint32_t value : crossing[cut])
-        if (problem.values[value].producer >= cuts[state.from] && !problem.values[value].forced)
+        if (problem.values[value].producer >= cuts[state.from] && !problem.values[value].forced &&
+            !isAlwaysAtHand(value))
           choice.policies[value] = RecomputePolicy::Keep;
     index = state.fromState;
     cut = state.from;

@@ -36,8 +36,8 @@ private:
   struct Level {
     double maxDensity = 0;
     std::vector<RecomputePolicy> policies;
-    /// Sums over the values of the nodes below each: bytes kept, bytes that a segment holds while it is computed again,
-    /// nanoseconds.
+    /// Sums over the values of the instructions below each: bytes kept, bytes that a segment holds while it is computed
+    /// again, nanoseconds.
     std::vector<uint64_t> keptBytes, heldBytes;
     std::vector<double> nanoseconds;
     /// By value: something that is read behind the border needs it.
@@ -50,6 +50,8 @@ private:
   void findTransients(const std::vector<uint64_t> &live);
   void findCuts();
   void addLevel(double maxDensity);
+  bool isAlwaysAtHand(uint32_t value) const;
+  static bool isOverKept(const RecomputeNode &node, const Level &level);
   bool isCandidate(uint32_t value) const;
   double getDensity(uint32_t value) const;
   uint64_t addCrossing(const Level &level, uint32_t begin, uint32_t end, uint64_t &held, double &cost) const;

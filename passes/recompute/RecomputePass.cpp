@@ -9,6 +9,7 @@
 #include "passes/recompute/DescribePeak.h"
 #include "passes/recompute/Marks.h"
 #include "passes/recompute/ScanSegments.h"
+#include "passes/schedule/Schedule.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -45,6 +46,9 @@ constexpr unsigned roundCount = 3;
 /// of the arena.
 constexpr unsigned mostCuts = 16;
 constexpr uint64_t leastCutPart = 256;
+
+/// Entries of at most so many operations are tried in two orders although the first one does.
+constexpr size_t mostTriedTwice = 4096;
 
 constexpr uint64_t unlimited = std::numeric_limits<uint64_t>::max();
 
@@ -111,16 +115,31 @@ public:
   }
 
   /// Changes the entry so that its arena takes at most `budget` bytes; an error at the entry if that cannot be reached.
+  /// The order that frees early is most often the better one; that in which the entry came is tried, too, where the
+  /// first misses the budget or where it takes little time.
   LogicalResult meet(uint64_t budget) {
     if (arena <= budget) {
       if (free)
         apply(describeBlock(entry.getBody().front(), constraints), *free);
       return success();
     }
-    FailureOr<uint64_t> needed = reduceWithSegments(budget);
-    if (failed(needed))
+    OwningOpRef<func::FuncOp> given(entry.clone());
+    EntryRecomputer asGiven(*given, *this);
+    freeEarly(entry.getBody().front(), constraints);
+    planned.reset();
+    FailureOr<Reduced> best = reduceWithSegments(budget);
+    if (failed(best))
       return failure();
-    return *needed <= budget ? success() : refuse(budget);
+    if (best->bytes > budget || entry.getBody().front().getOperations().size() <= mostTriedTwice) {
+      FailureOr<Reduced> other = asGiven.reduceWithSegments(budget);
+      if (failed(other))
+        return failure();
+      if (other->isBetter(*best, budget))
+        best = std::move(other);
+    }
+    entry.getBody().takeBody(best->entry->getBody());
+    entry->setAttrs((*best->entry)->getAttrDictionary());
+    return best->bytes <= budget ? success() : refuse(budget);
   }
 
 private:
@@ -181,7 +200,7 @@ private:
   /// Changes the entry until its arena takes at most `budget` bytes, or gets no smaller. Returns what it takes.
   FailureOr<uint64_t> reduce(uint64_t budget) {
     FailureOr<uint64_t> needed = planEntry();
-    for (unsigned round = 0; succeeded(needed) && round < roundCount && *needed > budget; ++round) {
+    for (unsigned round = 0; succeeded(needed) && round<roundCount && * needed> budget; ++round) {
       uint64_t before = *needed;
       if (failed(improve(budget, *needed)))
         return failure();
@@ -191,37 +210,59 @@ private:
     return needed;
   }
 
+  /// A copy of the entry within the budget, or as near to it as it was brought.
+  struct Reduced {
+    OwningOpRef<func::FuncOp> entry;
+    uint64_t bytes = 0;
+    double addedNanoseconds = 0;
+
+    bool isBetter(const Reduced &other, uint64_t budget) const {
+      if (bytes > budget)
+        return bytes < other.bytes;
+      return other.bytes > budget || addedNanoseconds < other.addedNanoseconds;
+    }
+  };
+
   /// The same with more and more loops in segments; the cheapest entry within the budget is taken, or the smallest.
-  FailureOr<uint64_t> reduceWithSegments(uint64_t budget) {
+  /// Only if that is not enough do segments make their inputs, too, which takes the time for products again.
+  FailureOr<Reduced> reduceWithSegments(uint64_t budget) {
+    Reduced best{nullptr, unlimited, 0};
+    for (bool makesInputs : {false, true}) {
+      FailureOr<bool> canMake = trySegments(budget, makesInputs, best);
+      if (failed(canMake))
+        return failure();
+      if (!*canMake || best.bytes <= budget)
+        break;
+    }
+    return best;
+  }
+
+  /// Puts what is better than `best` there. Returns whether a loop that was cut has inputs that its segments can make.
+  FailureOr<bool> trySegments(uint64_t budget, bool makesInputs, Reduced &best) {
+    bool canMake = false;
     uint64_t leastBytes = arena / leastCutPart;
-    if (!findSegmentableScan(entry, constraints, leastBytes, /*onlyMarked=*/false))
-      return reduce(budget);
-    OwningOpRef<func::FuncOp> best;
-    uint64_t bestBytes = 0;
-    double bestAdded = 0;
     OwningOpRef<func::FuncOp> base(entry.clone());
     EntryRecomputer segmented(*base, *this);
     for (unsigned cuts = 0; cuts <= mostCuts; ++cuts) {
       std::optional<SegmentableScan> scan = findSegmentableScan(*base, constraints, leastBytes, /*onlyMarked=*/false);
-      OwningOpRef<func::FuncOp> trial(base->clone());
-      EntryRecomputer recomputer(*trial, segmented);
+      Reduced trial{base->clone(), 0, 0};
+      EntryRecomputer recomputer(*trial.entry, segmented);
       FailureOr<uint64_t> bytes = recomputer.reduce(budget);
       if (failed(bytes))
         return failure();
-      bool isBetter = !best || (*bytes <= budget ? bestBytes > budget || recomputer.addedNanoseconds < bestAdded
-                                                 : *bytes < bestBytes);
-      if (isBetter) {
+      trial.bytes = *bytes;
+      trial.addedNanoseconds = recomputer.addedNanoseconds;
+      if (trial.isBetter(best, budget))
         best = std::move(trial);
-        bestBytes = *bytes;
-        bestAdded = recomputer.addedNanoseconds;
-      }
       if (!scan)
         break;
+      SmallVector<unsigned> inputs = findMadeInputs(scan->forward, constraints);
+      canMake |= !inputs.empty();
+      if (makesInputs)
+        scan->madeInputs = inputs;
       segmented.cut(*scan);
     }
-    entry.getBody().takeBody(best->getBody());
-    entry->setAttrs((*best)->getAttrDictionary());
-    return bestBytes;
+    return canMake;
   }
 
   /// One round: the cheapest choice within the budget, or the one with the smallest arena.
@@ -294,10 +335,10 @@ private:
     std::vector<uint32_t> dropped;
     for (const RecomputeStep &step : candidate.sequence.steps)
       if (step.isClone)
-        for (uint32_t value : problem.nodes[step.node].writes)
+        for (uint32_t value : problem.getNode(step.node).writes)
           if (candidate.choice.policies[value] != RecomputePolicy::Keep && !problem.values[value].forced)
             dropped.push_back(value);
-    auto getCost = [&](uint32_t value) { return problem.nodes[problem.values[value].producer].nanoseconds; };
+    auto getCost = [&](uint32_t value) { return problem.getNode(problem.getRemaker(value)).nanoseconds; };
     llvm::stable_sort(dropped, [&](uint32_t a, uint32_t b) { return getCost(a) > getCost(b); });
     dropped.erase(std::unique(dropped.begin(), dropped.end()), dropped.end());
     size_t tries = std::min(relaxTries, relaxSteps / candidate.sequence.steps.size());

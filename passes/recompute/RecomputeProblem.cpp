@@ -8,6 +8,10 @@ namespace {
 /// A value that was used so few steps ago is not dropped: its next use is served from memory.
 constexpr uint32_t shortGap = 4;
 
+bool contains(const std::vector<uint32_t> &list, uint32_t x) {
+  return std::find(list.begin(), list.end(), x) != list.end();
+}
+
 class Expansion {
 public:
   Expansion(const RecomputeProblem &problem, const RecomputeChoice &choice)
@@ -30,7 +34,7 @@ public:
 private:
   bool isDropped(uint32_t value) const {
     const RecomputeValue &described = problem.values[value];
-    if (described.pinned || described.producer == noNode || !problem.nodes[described.producer].clonable)
+    if (described.pinned || described.producer == noNode || !problem.getNode(problem.getRemaker(value)).clonable)
       return false;
     RecomputePolicy policy = choice.policies[value];
     if (policy == RecomputePolicy::Keep || described.producer > choice.border)
@@ -40,39 +44,46 @@ private:
     return result.steps.size() - lastTouch[value] > shortGap;
   }
 
-  /// The nodes to run again before `node`, ascending.
+  /// The nodes to run again before `node`, in the order in which they run.
   std::vector<uint32_t> collect(uint32_t node) {
     std::vector<uint32_t> found, work{node};
     while (!work.empty()) {
       uint32_t reader = work.back();
       work.pop_back();
-      for (uint32_t value : problem.nodes[reader].reads) {
-        uint32_t producer = problem.values[value].producer;
-        if (!isDropped(value) || std::find(found.begin(), found.end(), producer) != found.end())
+      for (uint32_t value : problem.getNode(reader).reads) {
+        uint32_t remaker = problem.getRemaker(value);
+        if (!isDropped(value) || contains(found, remaker))
           continue;
-        found.push_back(producer);
-        work.push_back(producer);
+        found.push_back(remaker);
+        work.push_back(remaker);
       }
     }
-    std::sort(found.begin(), found.end());
+    // What an instruction makes again needs no recipe.
+    found.erase(std::remove_if(
+                    found.begin(), found.end(),
+                    [&](uint32_t each) { return problem.isRecipe(each) && contains(found, problem.getPlace(each)); }),
+                found.end());
+    std::sort(found.begin(), found.end(), [&](uint32_t a, uint32_t b) {
+      return std::pair(problem.getPlace(a), a) < std::pair(problem.getPlace(b), b);
+    });
     return found;
   }
 
   void runAgain(const std::vector<uint32_t> &nodes) {
     for (uint32_t node : nodes) {
       append(node, true);
-      result.nanoseconds += problem.nodes[node].nanoseconds;
+      result.nanoseconds += problem.getNode(node).nanoseconds;
     }
   }
 
   void append(uint32_t node, bool isClone) {
     RecomputeStep step{node, isClone, {}, {}};
     auto touch = [&](uint32_t value) { lastTouch[value] = uint32_t(result.steps.size()); };
-    for (uint32_t value : problem.nodes[node].reads) {
+    for (uint32_t value : problem.getNode(node).reads) {
       step.reads.push_back(current[value]);
       touch(value);
     }
-    for (uint32_t value : problem.nodes[node].writes) {
+    for (uint32_t value : problem.getNode(node).writes) {
       uint32_t instance = value;
       if (isClone) {
         instance = uint32_t(result.instances.size());
@@ -144,11 +155,8 @@ std::vector<uint64_t> getLiveBytes(const RecomputeProblem &problem, const Recomp
   for (uint32_t time = 0; time < sequence.steps.size(); ++time) {
     const RecomputeStep &step = sequence.steps[time];
     std::vector<uint32_t> taken, given;
-    for (auto [write, read] : problem.nodes[step.node].shares) {
+    for (auto [write, read] : problem.getNode(step.node).shares) {
       uint32_t target = step.writes[write], source = step.reads[read];
-      auto contains = [](const std::vector<uint32_t> &list, uint32_t x) {
-        return std::find(list.begin(), list.end(), x) != list.end();
-      };
       if (!isInArena(target) || !isInArena(source) || end[source] != time || contains(taken, source) ||
           contains(given, target) || std::count(step.reads.begin(), step.reads.end(), source) != 1)
         continue;
@@ -177,7 +185,7 @@ std::vector<uint64_t> getLiveBytes(const RecomputeProblem &problem, const Recomp
   int64_t sum = 0;
   for (size_t time = 0; time < live.size(); ++time) {
     sum += changes[time];
-    live[time] = uint64_t(sum) + problem.nodes[sequence.steps[time].node].workspaceBytes;
+    live[time] = uint64_t(sum) + problem.getNode(sequence.steps[time].node).workspaceBytes;
   }
   return live;
 }

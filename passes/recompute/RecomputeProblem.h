@@ -20,8 +20,11 @@ struct RecomputeValue {
   uint32_t producer = noNode;
   /// The user wants it computed again, whatever that costs.
   bool forced = false;
+  /// The number of the recipe by which it is made again, or noNode: as the producer makes it.
+  uint32_t recipe = noNode;
 };
 
+/// An instruction; or a recipe, which makes some results of one of its other results, and runs only as a second run.
 struct RecomputeNode {
   /// Numbers of values; a value that is read twice stands twice.
   std::vector<uint32_t> reads, writes;
@@ -36,10 +39,23 @@ struct RecomputeNode {
   bool cheap = false;
 };
 
-/// The nodes stand in the order in which they run.
+/// The nodes stand in the order in which they run. Recipes are numbered behind them.
 struct RecomputeProblem {
   std::vector<RecomputeValue> values;
-  std::vector<RecomputeNode> nodes;
+  std::vector<RecomputeNode> nodes, recipes;
+
+  bool isRecipe(uint32_t number) const { return number >= nodes.size(); }
+  const RecomputeNode &getNode(uint32_t number) const {
+    return isRecipe(number) ? recipes[number - nodes.size()] : nodes[number];
+  }
+  /// The number of the node or recipe that makes a value again.
+  uint32_t getRemaker(uint32_t value) const {
+    return values[value].recipe == noNode ? values[value].producer : values[value].recipe;
+  }
+  /// Of a recipe: the node whose results it makes.
+  uint32_t getPlace(uint32_t number) const {
+    return isRecipe(number) ? values[getNode(number).writes.front()].producer : number;
+  }
 };
 
 enum class RecomputePolicy : uint8_t {
@@ -53,7 +69,7 @@ struct RecomputeInstance {
   uint32_t value = 0;
 };
 
-/// One instruction of the result: a node, or a second run of one. `reads` are numbers of instances.
+/// One instruction of the result: a node, or a second run of one or of a recipe. `reads` are numbers of instances.
 struct RecomputeStep {
   uint32_t node = 0;
   bool isClone = false;
@@ -77,8 +93,8 @@ struct RecomputeChoice {
 };
 
 /// The instructions that the choice amounts to: the nodes in their order, and before each the second runs that it
-/// needs, in the order of the nodes. A value whose producer may not run twice, or that is pinned, is kept whatever the
-/// choice says.
+/// needs, in the order of the nodes, recipes behind theirs. A value whose producer may not run twice, or that is
+/// pinned, is kept whatever the choice says.
 RecomputeSequence expandChoice(const RecomputeProblem &problem, const RecomputeChoice &choice);
 
 /// By step: the bytes that are live at it, after results have taken the place of operands as the memory pass does it.

@@ -1,5 +1,5 @@
-// Random chains with residuals, and what comes of the choices for them. Every sequence is run symbolically: each step must
-// read instances that were made before, of the values that its node reads.
+// Random chains with residuals, and what comes of the choices for them. Every sequence is run symbolically: each step
+// must read instances that were made before, of the values that its node reads.
 #include "passes/recompute/ChooseRecomputation.h"
 
 #include <algorithm>
@@ -30,6 +30,22 @@ struct Network {
     problem.nodes.push_back(node);
     return result;
   }
+  /// One more result of the last node, which a recipe makes of `reads`. Recipes are numbered when all nodes are known.
+  uint32_t addMadeByRecipe(std::vector<uint32_t> reads, uint64_t bytes, double nanoseconds) {
+    uint32_t result = addValue(bytes, uint32_t(problem.nodes.size() - 1), false);
+    problem.nodes.back().writes.push_back(result);
+    RecomputeNode recipe;
+    recipe.reads = std::move(reads);
+    recipe.writes = {result};
+    recipe.nanoseconds = nanoseconds;
+    recipe.clonable = recipe.cheap = true;
+    problem.recipes.push_back(recipe);
+    return result;
+  }
+  void numberRecipes() {
+    for (uint32_t recipe = 0; recipe < problem.recipes.size(); ++recipe)
+      problem.values[problem.recipes[recipe].writes.front()].recipe = uint32_t(problem.nodes.size()) + recipe;
+  }
 };
 
 Network makeNetwork(unsigned depth, unsigned seed) {
@@ -46,13 +62,15 @@ Network makeNetwork(unsigned depth, unsigned seed) {
     std::vector<uint32_t> reads{product};
     if (layer > 2 && pick(0, 2) == 0)
       reads.push_back(products[layer - pick(1, 3)]); // A skip.
-    x = network.addNode(reads, bytes, 100, true);
+    bool isFused = pick(0, 1) == 0;
+    x = isFused ? network.addMadeByRecipe({product}, bytes, 100) : network.addNode(reads, bytes, 100, true);
   }
   uint32_t gradient = x;
   for (unsigned layer = depth; layer-- > 0;) {
     gradient = network.addNode({gradient, inputs[layer], products[layer]}, 64 * pick(1, 16), 2000, false, layer == 0);
     network.addNode({gradient, inputs[layer]}, 64, 1000, false, true);
   }
+  network.numberRecipes();
   return network;
 }
 
@@ -63,7 +81,8 @@ void checkSequence(const RecomputeProblem &problem, const RecomputeSequence &seq
   uint32_t next = 0;
   double added = 0;
   for (const RecomputeStep &step : sequence.steps) {
-    const RecomputeNode &node = problem.nodes[step.node];
+    const RecomputeNode &node = problem.getNode(step.node);
+    CHECK((step.isClone || !problem.isRecipe(step.node)));
     REQUIRE(step.reads.size() == node.reads.size());
     for (size_t i = 0; i < step.reads.size(); ++i) {
       CHECK(made[step.reads[i]]);
@@ -123,8 +142,36 @@ TEST_CASE("a target that the network takes anyway costs nothing") {
   CHECK(getPeak(network.problem, getOriginal(network.problem)) == chooser.getOriginalPeak());
 }
 
-/// 400 equal layers of 1024 bytes, each kept for the backward pass: 400 KiB. With segments of s layers of which one value is
-/// kept, 400 / s + s values are live at the end, least at s = 20: some 40 KiB, for one more forward pass.
+/// Twenty layers of a product and an activation, 1024 bytes each, both read by the gradient. With a recipe the
+/// activations are made again of the products, which takes 20 * 100 ns and no second copy of a product.
+TEST_CASE("a recipe is taken before the node whose results it makes") {
+  constexpr unsigned depth = 20;
+  Network network;
+  std::vector<uint32_t> products, activations;
+  uint32_t x = network.addValue(1024, noNode, true);
+  for (unsigned layer = 0; layer < depth; ++layer) {
+    products.push_back(network.addNode({x}, 1024, 10000, false));
+    activations.push_back(x = network.addMadeByRecipe({products.back()}, 1024, 100));
+  }
+  for (unsigned layer = depth; layer-- > 0;)
+    x = network.addNode({x, products[layer], activations[layer]}, 1024, 20000, false, layer == 0);
+  network.numberRecipes();
+  RecomputeChooser chooser(network.problem);
+  CHECK(chooser.getOriginalPeak() == (2 * depth + 1) * 1024);
+  // The products, and of a layer the activation, the gradient that is read and the one that is made. What was used a
+  // few instructions ago is not dropped: two more.
+  std::optional<RecomputeChoice> choice = chooser.choose((depth + 3) * 1024);
+  REQUIRE(choice);
+  RecomputeSequence sequence = expandChoice(network.problem, *choice);
+  checkSequence(network.problem, sequence);
+  CHECK(getPeak(network.problem, sequence) <= (depth + 5) * 1024);
+  CHECK(sequence.nanoseconds <= depth * 100.0);
+  CHECK(std::all_of(sequence.steps.begin(), sequence.steps.end(),
+                    [&](const RecomputeStep &step) { return !step.isClone || network.problem.isRecipe(step.node); }));
+}
+
+/// 400 equal layers of 1024 bytes, each kept for the backward pass: 400 KiB. With segments of s layers of which one
+/// value is kept, 400 / s + s values are live at the end, least at s = 20: some 40 KiB, for one more forward pass.
 TEST_CASE("a chain takes about the square root of its length") {
   constexpr unsigned depth = 400;
   Network network;

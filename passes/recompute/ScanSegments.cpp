@@ -4,6 +4,7 @@
 #include "ir/graph/Nonzero.h"
 #include "ir/graph/Shape.h"
 #include "passes/recompute/Marks.h"
+#include "passes/recompute/RowBlocks.h"
 #include "passes/recompute/TimeEstimate.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -14,6 +15,8 @@
 
 using namespace mlir;
 using namespace mlir::ferrule;
+
+static RankedTensorType getTensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 //===------------------------------------------------------------------------------------------------------------===//
 // Finding
@@ -47,7 +50,7 @@ static SegmentableScan findReader(ScanOp scan, const TimeEstimate &estimate) {
       bytes += estimate.getBytes(scan.getResult(residual));
     if (bytes > most) {
       most = bytes;
-      best = {scan, cast<ScanOp>(reader), residuals, 0, 0};
+      best = {scan, cast<ScanOp>(reader), residuals, 0, {}, 0};
     }
   }
   return best;
@@ -112,13 +115,28 @@ std::optional<SegmentableScan> mlir::ferrule::findSegmentableScan(func::FuncOp e
   return best;
 }
 
+SmallVector<unsigned> mlir::ferrule::findMadeInputs(ScanOp scan, const ::ferrule::DimConstraints &constraints) {
+  TimeEstimate estimate(constraints);
+  SmallVector<unsigned> made;
+  std::optional<int64_t> steps = scan.getStepCount().getConstant();
+  for (auto [number, x] : llvm::enumerate(scan.getXs())) {
+    DispatchOp maker = steps ? findRowMaker(x, *steps) : DispatchOp();
+    if (!maker || maker->getBlock() != scan->getBlock())
+      continue;
+    double bytes = 0;
+    for (auto [input, isRow] : llvm::zip(maker.getInputs(), *findRowInputs(maker)))
+      bytes += isRow ? estimate.getBytes(input) : 0;
+    if (2 * bytes <= estimate.getBytes(x))
+      made.push_back(number);
+  }
+  return made;
+}
+
 //===------------------------------------------------------------------------------------------------------------===//
 // Cutting
 //===------------------------------------------------------------------------------------------------------------===//
 
 namespace {
-
-RankedTensorType getTensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 /// What one of the two scans becomes: a scan over whole segments, and one over the steps behind them if there are any.
 struct Cut {
@@ -135,6 +153,14 @@ struct BodyArguments {
   DenseMap<Value, Value> slices, captures;
 };
 
+/// What makes a stacked value of the forward scan, and its inputs: those that are read by rows as stacked values of as
+/// many steps, the others as they are.
+struct MadeInput {
+  DispatchOp maker;
+  SmallVector<bool> isStacked;
+  SmallVector<Value> inputs;
+};
+
 /// Cuts one pair of scans. Steps are counted along the stacked axis, whichever way the scans run.
 class SegmentCutter {
 public:
@@ -144,6 +170,8 @@ public:
         segmentCount(steps / segmentSteps), wholeSteps(segmentCount * segmentSteps) {}
 
   void run() {
+    for (unsigned number : found.madeInputs)
+      describeMadeInput(forward.getXs()[number]);
     Cut first = cut(
         forward, [&](SmallVector<Value> inits, Cut &parts) { return cutForward(inits, parts); },
         [&](SmallVector<Value> inits, Cut &parts) { return createRest(forward, inits, parts); });
@@ -153,6 +181,8 @@ public:
         [&](SmallVector<Value> inits, Cut &) { return createRest(backward, inits, first); });
     replace(backward, second);
     replace(forward, first);
+    for (auto &[x, input] : madeInputs)
+      eraseUnread(x);
   }
 
 private:
@@ -164,6 +194,46 @@ private:
     return value.getDefiningOp() == forward &&
            llvm::is_contained(found.residuals, cast<OpResult>(value).getResultNumber());
   }
+  void describeMadeInput(Value x) {
+    MadeInput &made = madeInputs[x];
+    made.maker = findRowMaker(x, steps);
+    made.isStacked = *findRowInputs(made.maker);
+    for (auto [input, isStacked] : llvm::zip(made.maker.getInputs(), made.isStacked)) {
+      Dims dims = getDims(input);
+      GraphBuilder b(builder, input.getLoc());
+      Dims stacked{DimExpr(steps), DimExpr::floorDiv(dims.front(), DimExpr(steps))};
+      llvm::append_range(stacked, ArrayRef(dims).drop_front());
+      made.inputs.push_back(isStacked ? b.reshape(input, stacked) : Value(input));
+    }
+  }
+
+  /// The stacked value of `count` steps, made of inputs of as many steps.
+  Value createInput(Value x, ValueRange inputs, int64_t count, bool isSecondRun = false) {
+    MadeInput &made = madeInputs.find(x)->second;
+    GraphBuilder b(builder, made.maker.getLoc());
+    DimExpr rows = DimExpr::floorDiv(getDims(made.maker.getResult(0)).front(), DimExpr(steps)) * DimExpr(count);
+    SmallVector<Value> operands;
+    for (auto [input, isStacked] : llvm::zip(inputs, made.isStacked)) {
+      Dims dims{rows};
+      llvm::append_range(dims, ArrayRef(getDims(input)).drop_front(isStacked ? 2 : 1));
+      operands.push_back(isStacked ? b.reshape(input, dims) : input);
+    }
+    DispatchOp block = createRowBlock(builder, made.maker, operands, rows);
+    if (isSecondRun)
+      block->setAttr(recomputedAttributeName, builder.getUnitAttr());
+    return b.reshape(block.getResult(0), getDims(getStackedType(DimExpr(count), getSliceType(getTensorType(x)))));
+  }
+
+  static void eraseUnread(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !value.use_empty())
+      return;
+    Value x = isa<ReshapeOp>(op) ? op->getOperand(0) : Value();
+    op->erase();
+    if (x)
+      eraseUnread(x);
+  }
+
   bool hasRest() const { return wholeSteps != steps; }
   DimsAttr getLength(int64_t count) { return DimsAttr::get(builder.getContext(), {DimExpr(count)}); }
   /// Of one segment of a stacked value, and of all segments, stacked.
@@ -282,11 +352,22 @@ private:
     return results;
   }
 
+  /// The steps of a stacked value behind the segments.
+  Value takeRest(Value x) {
+    auto made = madeInputs.find(x);
+    if (made == madeInputs.end())
+      return take(x, /*isRest=*/true);
+    SmallVector<Value> inputs;
+    for (auto [input, isStacked] : llvm::zip(made->second.inputs, made->second.isStacked))
+      inputs.push_back(isStacked ? take(input, /*isRest=*/true) : input);
+    return createInput(x, inputs, steps - wholeSteps);
+  }
+
   /// The steps behind the segments, which keep all they make.
   SmallVector<Value> createRest(ScanOp scan, ValueRange inits, Cut &ofForward) {
     SmallVector<Value> xs;
     for (Value x : scan.getXs())
-      xs.push_back(isResidual(x) ? ofForward.residualsOfRest.lookup(x) : take(x, /*isRest=*/true));
+      xs.push_back(isResidual(x) ? ofForward.residualsOfRest.lookup(x) : takeRest(x));
     SmallVector<Value> results =
         createSteps(scan, steps - wholeSteps, inits, xs, scan.getCaptures(), [](Value) { return true; });
     if (scan == forward)
@@ -301,7 +382,13 @@ private:
                      BodyArguments &arguments) {
     llvm::SetVector<Value> stacked, captures;
     for (ScanOp scan : inner) {
-      llvm::for_each(scan.getXs(), [&](Value x) { isResidual(x) ? false : stacked.insert(x); });
+      for (Value x : scan.getXs()) {
+        if (auto made = madeInputs.find(x); made != madeInputs.end())
+          for (auto [input, isStacked] : llvm::zip(made->second.inputs, made->second.isStacked))
+            (isStacked ? stacked : captures).insert(input);
+        else if (!isResidual(x))
+          stacked.insert(x);
+      }
       captures.insert(scan.getCaptures().begin(), scan.getCaptures().end());
     }
     GraphBuilder b(builder, original.getLoc());
@@ -326,6 +413,23 @@ private:
     return outer;
   }
 
+  /// In the body of a scan over segments: the slices of the forward scan's operands, those that a segment makes made.
+  SmallVector<Value> getForwardSlices(const BodyArguments &arguments, bool isSecondRun) {
+    SmallVector<Value> slices;
+    for (Value x : forward.getXs()) {
+      auto made = madeInputs.find(x);
+      if (made == madeInputs.end()) {
+        slices.push_back(arguments.slices.lookup(x));
+        continue;
+      }
+      SmallVector<Value> inputs;
+      for (auto [input, isStacked] : llvm::zip(made->second.inputs, made->second.isStacked))
+        inputs.push_back((isStacked ? arguments.slices : arguments.captures).lookup(input));
+      slices.push_back(createInput(x, inputs, segmentSteps, isSecondRun));
+    }
+    return slices;
+  }
+
   static SmallVector<Value> lookupAll(ValueRange values, const DenseMap<Value, Value> &arguments) {
     return llvm::map_to_vector(values, [&](Value value) { return arguments.lookup(value); });
   }
@@ -344,8 +448,9 @@ private:
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(&outer.getBody().front());
     ValueRange begin = outer.getBody().getArguments().take_front(carryCount);
-    SmallVector<Value> inner = createSteps(forward, segmentSteps, begin, lookupAll(forward.getXs(), arguments.slices),
-                                           lookupAll(forward.getCaptures(), arguments.captures), isKept);
+    SmallVector<Value> inner =
+        createSteps(forward, segmentSteps, begin, getForwardSlices(arguments, /*isSecondRun=*/false),
+                    lookupAll(forward.getCaptures(), arguments.captures), isKept);
     SmallVector<Value> yielded, results;
     unsigned next = 0;
     for (Value value : inner) {
@@ -371,7 +476,7 @@ private:
     auto own = outer.getBody().getArguments();
     ValueRange begin = own.slice(getFirstCapture(outer) - ofForward.begins.size(), ofForward.begins.size());
     SmallVector<Value> again = createSteps(
-        forward, segmentSteps, begin, lookupAll(forward.getXs(), arguments.slices),
+        forward, segmentSteps, begin, getForwardSlices(arguments, /*isSecondRun=*/true),
         lookupAll(forward.getCaptures(), arguments.captures), [&](Value result) { return isResidual(result); },
         /*isSecondRun=*/true);
     for (unsigned residual : found.residuals)
@@ -387,6 +492,8 @@ private:
   ScanOp forward, backward;
   OpBuilder builder;
   int64_t steps, segmentSteps, segmentCount, wholeSteps;
+  /// By stacked value of the forward scan.
+  llvm::MapVector<Value, MadeInput> madeInputs;
   /// By whether it is the rest.
   std::array<DenseMap<Value, Value>, 2> pieces;
 };

@@ -19,6 +19,9 @@ struct SegmentableScan {
   SmallVector<unsigned> residuals;
   /// Of a segment.
   int64_t segmentSteps = 0;
+  /// Slices of the forward scan that its segments make themselves, of fewer bytes: by number among its `xs`. They are
+  /// rows of products (RowBlocks.h) that nothing else reads.
+  SmallVector<unsigned> madeInputs;
   /// What cutting saves, by estimate: the residuals of all steps less those of one segment and the carries kept.
   uint64_t savedBytes = 0;
 };
@@ -32,12 +35,17 @@ struct SegmentableScan {
 std::optional<SegmentableScan> findSegmentableScan(func::FuncOp entry, const ::ferrule::DimConstraints &constraints,
                                                    uint64_t leastBytes, bool onlyMarked);
 
+/// What SegmentableScan::madeInputs may be: those of which what they are made of takes at most half their bytes.
+SmallVector<unsigned> findMadeInputs(ScanOp scan, const ::ferrule::DimConstraints &constraints);
+
 /// Makes scans over segments of both, whose steps are scans over the steps of one segment. The forward one keeps the
 /// carries with which each segment begins. A step of the backward one runs the forward scan of its segment again, for
 /// the residuals, and then the backward scan of the segment, which goes on with the sums that the one before it ended
 /// with. So each step computes what it did, in the same order, and no bit changes. Steps behind the last whole segment
 /// are scans of their own, which keep what they make; what both scans read and stack is copied then, since a value that
-/// is sliced is one buffer. Second runs carry the attribute `ferrule.recomputed`.
+/// is sliced is one buffer. With `madeInputs` the rows of a segment are computed in its step, forward and again
+/// backward, so that they never lie in memory for all steps at once. Second runs carry the attribute
+/// `ferrule.recomputed`.
 void cutIntoSegments(const SegmentableScan &scan);
 
 } // namespace mlir::ferrule

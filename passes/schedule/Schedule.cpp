@@ -1,3 +1,5 @@
+#include "passes/schedule/Schedule.h"
+
 #include "passes/Passes.h"
 
 #include "ir/dims/DimConstraints.h"
@@ -39,6 +41,20 @@ public:
 
   /// Returns the most bytes that are live at one instruction of the block.
   uint64_t run() {
+    describe();
+    ::ferrule::memory::Schedule schedule = ::ferrule::memory::schedule_for_memory(problem);
+    if (schedule.peak < schedule.original_peak)
+      reorder(schedule.order);
+    return std::min(schedule.peak, schedule.original_peak);
+  }
+
+  void freeEarly() {
+    describe();
+    reorder(::ferrule::memory::schedule_freeing_early(problem).order);
+  }
+
+private:
+  void describe() {
     for (DispatchOp dispatch : block.getOps<DispatchOp>())
       if (std::optional<CountedDim> counted = getCountedDim(dispatch))
         counts[counted->name] = counted->count;
@@ -47,13 +63,8 @@ public:
         addNode(&op);
     pinReturned();
     addUpdateOrder();
-    ::ferrule::memory::Schedule schedule = ::ferrule::memory::schedule_for_memory(problem);
-    if (schedule.peak < schedule.original_peak)
-      reorder(schedule.order);
-    return std::min(schedule.peak, schedule.original_peak);
   }
 
-private:
   static bool isInstruction(Operation *op) { return isa<DispatchOp>(op) || isControlFlow(op); }
 
   static Value getRoot(Value value) {
@@ -201,3 +212,7 @@ struct SchedulePass : mlir::ferrule::impl::SchedulePassBase<SchedulePass> {
 };
 
 } // namespace
+
+void mlir::ferrule::freeEarly(Block &block, const ::ferrule::DimConstraints &constraints) {
+  Scheduler(block, constraints).freeEarly();
+}

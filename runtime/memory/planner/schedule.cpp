@@ -18,15 +18,23 @@ constexpr Policy kPolicies[] = {{1, kNoWindow}, {8, kNoWindow}, {64, kNoWindow},
 // Of many ready nodes, the first so many in the given order are candidates: bounds the time on wide graphs.
 constexpr size_t kMostCandidates = 64;
 
+// A node that frees something is moved with up to so many that it waits for, of which none takes more than this part of
+// the peak (the numbers of an optimizer's step), and with up to so many that it makes ready, one after the other.
+constexpr size_t kMostMoved = 16, kMostFollowed = 4;
+constexpr int64_t kSmallPart = 4096;
+
+// Freeing early may raise the peak by one part in so many: a few numbers are held that the given order makes later.
+constexpr uint64_t kToleratedRise = 1024;
+
 // The problem without directions: a buffer is live from the first to the last of the nodes that touch it, whichever
 // they are. Read backwards, with all edges turned, it is a problem of the same kind, and a schedule of the one is a
 // schedule of the other from its end.
 struct Graph {
   std::vector<std::vector<uint32_t>> successors;
   std::vector<uint32_t> predecessor_count;
-  std::vector<std::vector<uint32_t>> touched;   // by node: buffers in the arena, each once
-  std::vector<uint32_t> toucher_count;          // by buffer
-  std::vector<uint64_t> sizes;                  // by buffer
+  std::vector<std::vector<uint32_t>> touched;  // by node: buffers in the arena, each once
+  std::vector<uint32_t> toucher_count;         // by buffer
+  std::vector<uint64_t> sizes;                 // by buffer
   size_t node_count() const { return touched.size(); }
 };
 
@@ -45,7 +53,7 @@ Graph make_graph(const ScheduleProblem& problem) {
   graph.toucher_count.assign(buffer_count, 0);
   for (const ScheduleBuffer& buffer : problem.buffers) graph.sizes.push_back(buffer.pinned ? 0 : buffer.size);
   std::vector<uint32_t> last_writer(buffer_count, kNobody);
-  std::vector<std::vector<uint32_t>> readers(buffer_count);   // since the last write
+  std::vector<std::vector<uint32_t>> readers(buffer_count);  // since the last write
   for (uint32_t node = 0; node < node_count; ++node) {
     auto after = [&](uint32_t earlier) {
       if (earlier != kNobody && earlier != node) graph.successors[earlier].push_back(node);
@@ -127,8 +135,8 @@ class PartialSchedule {
 
  private:
   const Graph& graph_;
-  std::vector<uint32_t> waiting_for_;   // by node: predecessors that have not run
-  std::vector<uint32_t> touches_;       // by buffer: touching nodes that have run
+  std::vector<uint32_t> waiting_for_;  // by node: predecessors that have not run
+  std::vector<uint32_t> touches_;      // by buffer: touching nodes that have run
   int64_t live_ = 0;
 };
 
@@ -178,7 +186,7 @@ Segment look_ahead(PartialSchedule* state, uint32_t node, size_t lookahead) {
 
 std::vector<uint32_t> list_schedule(const Graph& graph, const Policy& policy) {
   PartialSchedule state(graph);
-  std::vector<uint32_t> order, ready;   // ready: ascending
+  std::vector<uint32_t> order, ready;  // ready: ascending
   std::vector<uint8_t> has_run(graph.node_count(), 0);
   uint32_t first_pending = 0;
   for (uint32_t node = 0; node < graph.node_count(); ++node)
@@ -210,6 +218,110 @@ std::vector<uint32_t> list_schedule(const Graph& graph, const Policy& policy) {
   return order;
 }
 
+// The given order, in which some nodes run earlier.
+class FreeingOrder {
+ public:
+  // What moves must not take more than `most_live` bytes.
+  FreeingOrder(const Graph& graph, uint64_t most_live)
+      : graph_(graph),
+        most_live_(static_cast<int64_t>(most_live)),
+        state_(graph),
+        has_run_(graph.node_count(), 0),
+        predecessors_(graph.node_count()),
+        touchers_(graph.sizes.size()) {
+    for (uint32_t node = 0; node < graph.node_count(); ++node) {
+      for (uint32_t successor : graph.successors[node]) predecessors_[successor].push_back(node);
+      for (uint32_t b : graph.touched[node]) touchers_[b].push_back(node);
+    }
+  }
+
+  std::vector<uint32_t> make() {
+    for (uint32_t node = 0; node < graph_.node_count(); ++node) {
+      if (has_run_[node] == 0) run({node});
+    }
+    return std::move(order_);
+  }
+
+ private:
+  // What may free something after `nodes` touches a buffer that they touched.
+  void run(std::vector<uint32_t> nodes) {
+    std::vector<uint32_t> ready;
+    while (!nodes.empty()) {
+      for (uint32_t node : nodes) {
+        state_.run(node, &ready);
+        has_run_[node] = 1;
+        order_.push_back(node);
+      }
+      nodes = find_freeing(nodes);
+    }
+  }
+
+  std::vector<uint32_t> find_freeing(const std::vector<uint32_t>& last) {
+    for (uint32_t node : last) {
+      for (uint32_t b : graph_.touched[node]) {
+        for (uint32_t toucher : touchers_[b]) {
+          if (has_run_[toucher] != 0) continue;
+          std::vector<uint32_t> nodes = follow(with_what_it_needs(toucher));
+          if (!nodes.empty()) return nodes;
+        }
+      }
+    }
+    return {};
+  }
+
+  // The node and all before it that have not run, in the given order; nothing if these are too many, or not small.
+  std::vector<uint32_t> with_what_it_needs(uint32_t node) const {
+    std::vector<uint32_t> nodes = {node};
+    for (size_t k = 0; k < nodes.size(); ++k) {
+      for (uint32_t predecessor : predecessors_[nodes[k]]) {
+        if (has_run_[predecessor] != 0 || std::find(nodes.begin(), nodes.end(), predecessor) != nodes.end()) continue;
+        if (nodes.size() == kMostMoved || state_.bytes_during(predecessor) > most_live_ / kSmallPart) return {};
+        nodes.push_back(predecessor);
+      }
+    }
+    std::sort(nodes.begin(), nodes.end());
+    return nodes;
+  }
+
+  // The nodes and what they make ready, to the point where the least is live; nothing if that is no less than now.
+  std::vector<uint32_t> follow(std::vector<uint32_t> nodes) {
+    std::vector<uint32_t> ready;
+    int64_t least = state_.live();
+    const size_t needed_count = nodes.size();
+    size_t run_count = 0, best_count = 0;
+    for (; run_count < nodes.size(); ++run_count) {
+      const uint32_t node = nodes[run_count];
+      if (state_.live() + state_.bytes_during(node) > most_live_) break;
+      state_.run(node, &ready);
+      if (state_.live() < least) {
+        least = state_.live();
+        best_count = run_count + 1;
+      }
+      if (run_count + 1 == nodes.size() && nodes.size() < needed_count + kMostFollowed) append_next(ready, &nodes);
+    }
+    for (size_t k = run_count; k > 0; --k) state_.unrun(nodes[k - 1]);
+    nodes.resize(best_count);
+    return nodes;
+  }
+
+  // Of the ready nodes that do not stand in the list the one that adds least.
+  void append_next(const std::vector<uint32_t>& ready, std::vector<uint32_t>* nodes) const {
+    const uint32_t* next = nullptr;
+    for (const uint32_t& node : ready) {
+      if (std::find(nodes->begin(), nodes->end(), node) != nodes->end()) continue;
+      if (next == nullptr || state_.bytes_after(node) < state_.bytes_after(*next)) next = &node;
+    }
+    if (next != nullptr) nodes->push_back(*next);
+  }
+
+  const Graph& graph_;
+  int64_t most_live_;
+  PartialSchedule state_;
+  std::vector<uint8_t> has_run_;
+  std::vector<std::vector<uint32_t>> predecessors_, touchers_;
+  std::vector<uint32_t> order_;
+};
+
 uint64_t peak_of(const Graph& graph, const std::vector<uint32_t>& order) {
   PartialSchedule state(graph);
   std::vector<uint32_t> ready;
@@ -234,15 +346,33 @@ std::vector<Interval> live_intervals(const Graph& graph, const std::vector<uint3
   return intervals;
 }
 
+Schedule as_given(const Graph& graph) {
+  Schedule result;
+  for (uint32_t node = 0; node < graph.node_count(); ++node) result.order.push_back(node);
+  result.original_peak = result.peak = peak_of(graph, result.order);
+  return result;
+}
+
 }  // namespace
+
+Schedule schedule_freeing_early(const ScheduleProblem& problem) {
+  const Graph graph = make_graph(problem);
+  Schedule result = as_given(graph);
+  std::vector<uint32_t> order = FreeingOrder(graph, result.original_peak).make();
+  const uint64_t peak = peak_of(graph, order);
+  if (peak <= result.original_peak + result.original_peak / kToleratedRise) {
+    result.peak = peak;
+    result.order = std::move(order);
+  }
+  result.intervals = live_intervals(graph, result.order);
+  return result;
+}
 
 Schedule schedule_for_memory(const ScheduleProblem& problem) {
   const Graph forward = make_graph(problem);
   const Graph backward = reversed(forward);
   const uint32_t count = static_cast<uint32_t>(forward.node_count());
-  Schedule result;
-  for (uint32_t node = 0; node < count; ++node) result.order.push_back(node);
-  result.original_peak = result.peak = peak_of(forward, result.order);
+  Schedule result = as_given(forward);
   for (const Policy& policy : kPolicies) {
     for (bool from_end : {false, true}) {
       std::vector<uint32_t> order = list_schedule(from_end ? backward : forward, policy);
