@@ -54,9 +54,26 @@ constexpr int64_t conv_column_blocks(int64_t groups, int64_t out_c) {
   return 1;
 }
 
-// `taps` = kernel_d * kernel_h * kernel_w.
-constexpr int64_t conv_weight_gradient_tiles(int64_t groups, int64_t out_c, int64_t taps) {
-  return groups * ceil_div(ceil_div(out_c / groups, 16), 2) * taps;
+// The gradient of a weight takes the positions in blocks of about so many, and of the channels so many at a time: what
+// these read, 128 KiB of x and 16 KiB of dy in float, is to stay in a second-level cache.
+inline constexpr int64_t kWeightGradientBlock = 128, kWeightGradientChannels = 252;
+
+// Whether the taps of a kernel row count as channels: they lie side by side in the image as they do in the weight, and a
+// few channels alone do not fill a register tile.
+constexpr bool weight_gradient_merges_taps(int64_t groups, int64_t in_c, int64_t kernel_w, int64_t dilation_w) {
+  return groups == 1 && in_c <= 8 && kernel_w > 1 && dilation_w == 1;
+}
+constexpr int64_t conv_weight_gradient_tiles(int64_t groups, int64_t in_c, int64_t out_c, int64_t kernel_d, int64_t kernel_h,
+                                             int64_t kernel_w, int64_t dilation_w) {
+  const bool merges = weight_gradient_merges_taps(groups, in_c, kernel_w, dilation_w);
+  return groups * ceil_div(ceil_div(out_c / groups, 16), 2) * kernel_d * kernel_h * (merges ? 1 : kernel_w);
+}
+// The scratch of a thread: two sums for each of the channels of two panels.
+constexpr int64_t conv_weight_gradient_scratch_bytes(int64_t groups, int64_t in_c, int64_t kernel_w, int64_t dilation_w,
+                                                     int64_t element_bytes) {
+  const bool merges = weight_gradient_merges_taps(groups, in_c, kernel_w, dilation_w);
+  const int64_t channels = merges ? in_c * kernel_w : in_c / groups;
+  return (channels < kWeightGradientChannels ? channels : kWeightGradientChannels) * 2 * 2 * 16 * element_bytes;
 }
 
 // Channels of a depthwise tile: small enough to share a row of 7 pixels, large enough that a tile is worth a call.

@@ -98,6 +98,8 @@ private:
   /// Asks for what the epilogue of a product will read and write in later rows of these columns, from which one line or
   /// two are used at a time: too few for the processor to foresee the next.
   void prefetchRows(FunctionEmitter &e, Value ctx, Value row, Value column, ArrayRef<DimExpr> sizes);
+  /// The same for what a reduction over the rows of [rows, columns] reads, 16 columns at a time.
+  void prefetchColumns(FunctionEmitter &e, Value ctx, Value row, Value column, ArrayRef<DimExpr> sizes);
   /// Defines each root result as the vector that a store callback was given. False after an error.
   bool storeOutputs(ValueEmitter &values, const ElementIndex &index);
   DenseSet<Value> getRootResults() {

@@ -139,6 +139,18 @@ void KernelEmission::prefetchRows(FunctionEmitter &e, Value ctx, Value row, Valu
     e.prefetch(type, context.getBuffer(e, ctx, slot), offset);
 }
 
+void KernelEmission::prefetchColumns(FunctionEmitter &e, Value ctx, Value row, Value column, ArrayRef<DimExpr> sizes) {
+  // Memory takes about as long to answer as so many rows take to sum.
+  constexpr int64_t ahead = 32;
+  std::optional<int64_t> width = sizes.back().getConstant();
+  if (!width || *width <= laneCount)
+    return;
+  Value offset = e.add(e.mul(e.add(row, e.index(ahead)), e.index(*width)), column);
+  for (BlockArgument argument : context.dispatch.getBodyBlock().getArguments())
+    if (getDims(argument) == Dims(sizes))
+      e.prefetch(elementOf(argument), context.getBuffer(e, ctx, context.getInputSlot(argument)), offset);
+}
+
 /// store(ctx, row, col, count, in): rows run over `rowVariables`, columns (and lanes) over `columnVariable`. With
 /// `panelColumns` the column is 16 * panel + lane of a panel domain [panel, row, lane], whose lanes beyond count become
 /// zero and are stored too.

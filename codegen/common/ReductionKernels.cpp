@@ -32,6 +32,9 @@ LLVM::LLVMFuncOp KernelEmission::emitReductionLoad(ArrayRef<unsigned> outer, Arr
   for (Value each : operands)
     collectAccesses(each, index, {}, accesses);
 
+  if (column && outer.empty())
+    prefetchColumns(e, ctx, i, e.argument(3), sizes);
+
   LoopPosition position;
   position.mask = e.laneMask(count);
   position.runs = mergeVariables(outer, sizes, accesses);

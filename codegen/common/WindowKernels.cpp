@@ -113,17 +113,22 @@ LogicalResult KernelEmission::emitWindow(Operation *root) {
   if (convolution) {
     /// Channels and the kernel are numbers, as the weight's shape is.
     auto number = [&](unsigned argument) { return *shape->arguments[argument].getConstant(); };
-    int64_t outC = number(6), groups = number(7), kernelH = number(8), kernelW = number(9), kernelD = number(18);
-    bool depthwise = isDepthwise(number(3), outC, groups);
+    int64_t inC = number(3), outC = number(6), groups = number(7), kernelH = number(8), kernelW = number(9),
+            kernelD = number(18);
+    bool depthwise = isDepthwise(inC, outC, groups);
     if (depthwise)
       family = "depthwise";
     if (weightGradient)
       spec.tiles = DimExpr(depthwise ? kernels::depthwise_weight_gradient_tiles(outC, kernelD, kernelH)
-                                     : kernels::conv_weight_gradient_tiles(groups, outC, kernelD * kernelH * kernelW));
+                                     : kernels::conv_weight_gradient_tiles(groups, inC, outC, kernelD, kernelH, kernelW,
+                                                                           number(15)));
     else if (depthwise)
       spec.tiles = spec.tiles * DimExpr(kernels::depthwise_tiles(1, outC));
     else if (!inputGradient)
       spec.tiles = spec.tiles * DimExpr(kernels::conv_column_blocks(groups, outC));
+    if (weightGradient && !depthwise)
+      spec.scratchBytes = DimExpr(kernels::conv_weight_gradient_scratch_bytes(
+          groups, inC, kernelW, number(15), elementOf(first).getIntOrFloatBitWidth() / 8));
     if (inPieces)
       family += "_pieces";
     family += inputGradient ? "_input_gradient" : weightGradient ? "_weight_gradient" : "";

@@ -128,7 +128,8 @@ std::vector<Work> all_work() {
                              joined({s.kernel_h, s.kernel_w}, "x") + (s.stride_w > 1 ? " stride 2" : "");
     const auto tiles = [&](int64_t rows) { return depthwise ? depthwise_tiles(rows, s.in_c) : rows; };
     const int64_t weight_tiles = depthwise ? depthwise_weight_gradient_tiles(s.in_c, 1, s.kernel_h)
-                                           : conv_weight_gradient_tiles(s.groups, s.out_c, taps);
+                                           : conv_weight_gradient_tiles(s.groups, s.in_c, s.out_c, 1, s.kernel_h,
+                                                                        s.kernel_w, s.dilation_w);
     const double image_bytes = depthwise ? 4.0 * (x + y) : 0;
     const auto add = [&](const std::string& what, int64_t p, int64_t q, int64_t out, int64_t columns, int64_t count,
                          const Instance(&run)[2]) {

@@ -41,10 +41,11 @@ struct Family<double> {
 template <typename T, typename Skeleton>
 void call(Skeleton skeleton, const T* p, const T* q, const ConvShape& s, int64_t tiles, T* out, int64_t columns) {
   Matrix<T> matrix{out, columns};
+  Buffer<T> scratch(conv_weight_gradient_scratch_bytes(s.groups, s.in_c, s.kernel_w, s.dilation_w, 1));
   for (const auto& [begin, end] : {std::pair(tiles / 2, tiles), std::pair(int64_t{0}, tiles / 2)}) {
     skeleton(&matrix, store_matrix<T>, p, q, s.batch, s.in_h, s.in_w, s.in_c, s.out_h, s.out_w, s.out_c, s.groups,
              s.kernel_h, s.kernel_w, s.stride_h, s.stride_w, s.pad_top, s.pad_left, s.dilation_h, s.dilation_w, s.in_d,
-             s.out_d, s.kernel_d, s.stride_d, s.pad_front, s.dilation_d, begin, end, nullptr);
+             s.out_d, s.kernel_d, s.stride_d, s.pad_front, s.dilation_d, begin, end, scratch.data());
   }
 }
 
@@ -85,7 +86,8 @@ void check(const ConvShape& s, uint64_t seed, bool special) {
             s.in_c);
     REQUIRE(difference(dx, got_dx) == "");
     call<T>(family.weight_gradient, x.data(), dy.data(), s,
-            conv_weight_gradient_tiles(s.groups, s.out_c, taps), got_dw.data(), 16);
+            conv_weight_gradient_tiles(s.groups, s.in_c, s.out_c, s.kernel_d, s.kernel_h, s.kernel_w, s.dilation_w),
+            got_dw.data(), 16);
     REQUIRE(difference(dw, got_dw) == "");
     family.transpose(weights.data(), got_transposed.data(), s.groups, out_g, taps, in_g, 0,
                      s.groups * ceil_div(in_g, 16) * taps);
@@ -223,6 +225,24 @@ TEST_CASE("convolutions of images in pieces equal the reference on the whole ima
   check_pieces<float>({1, 2, 5, 1024, 2, 5, 40, 1, 2, 2, 1, 1, 1, 1, 1, 1}, {512, 512}, 7, true);
   check_pieces<float>({1, 3, 7, 6000, 3, 7, 33, 1, 1, 1, 1, 1, 0, 0, 1, 1}, {1000, 4096, 904}, 8, false);
   check_pieces<float>({2, 5, 9, 12, 5, 9, 256, 1, 3, 3, 1, 1, 1, 1, 1, 1}, {4, 8}, 9, false);
+}
+
+TEST_CASE("the gradient of a weight equals the reference over blocks of positions and of channels") {
+  // Blocks of whole rows, of parts of long rows, and of one tap that meets every position; more channels than a block's.
+  check<float>({2, 9, 40, 20, 9, 40, 18, 1, 3, 3, 1, 1, 1, 1, 1, 1}, 1, false);
+  check<float>({1, 2, 300, 9, 2, 300, 33, 1, 1, 3, 1, 1, 0, 1, 1, 1}, 2, true);
+  check<float>({3, 13, 11, 270, 13, 11, 33, 1, 1, 1, 1, 1, 0, 0, 1, 1}, 3, false);
+  check<float>({2, 40, 57, 9, 40, 57, 17, 1, 1, 1, 1, 1, 0, 0, 1, 1}, 4, true);
+  check<float>({1, 60, 50, 12, 30, 25, 34, 2, 1, 1, 2, 2, 0, 0, 1, 1}, 5, false);
+  check<double>({2, 9, 33, 10, 9, 33, 18, 1, 3, 3, 1, 1, 1, 1, 1, 1}, 6, false);
+  // Taps as channels: an image narrower than the padding, long rows, a tap that no output meets, and one that few do.
+  check<float>({2, 3, 2, 3, 3, 8, 20, 1, 3, 5, 1, 1, 1, 5, 1, 1}, 7, true);
+  check<float>({1, 3, 280, 3, 3, 140, 33, 1, 7, 7, 1, 2, 3, 3, 1, 1}, 8, true);
+  check<double>({1, 4, 1, 8, 4, 3, 16, 1, 1, 4, 1, 3, 0, 4, 1, 1}, 9, false);
+  check<float>({40, 11, 12, 1, 11, 12, 6, 1, 5, 5, 1, 1, 2, 2, 1, 1}, 10, false);
+  // Where a block of the sum ends, positions are absent.
+  check<float>({1, 64, 64, 9, 65, 64, 17, 1, 4, 1, 1, 1, 2, 0, 1, 1}, 11, false);
+  check<float>({1, 128, 65, 2, 128, 65, 17, 1, 3, 3, 1, 1, 1, 1, 1, 1}, 12, true);
 }
 
 TEST_CASE("convolutions move their sums on at every 4,096th k, absent positions counted") {

@@ -3,10 +3,13 @@
 #include "kernels/conv/shape.h"
 #include "kernels/skeletons.h"
 
+alignas(64) static unsigned char scratch[ferrule::kernels::conv_weight_gradient_scratch_bytes(
+    1, ferrule::kernels::kWeightGradientChannels, 1, 1, sizeof(float))];
+
 #define FERRULE_INSTANCE(skeleton, id, ...)                                                                          \
   extern "C" void FERRULE_STATIC_NAME(skeleton##_##id)(void* ctx, FerruleStore store, const float* p, const float* q, \
                                                        int64_t tile_begin, int64_t tile_end) {                        \
-    ferrule_##skeleton##_f32(ctx, store, p, q, __VA_ARGS__, tile_begin, tile_end, nullptr);                           \
+    ferrule_##skeleton##_f32(ctx, store, p, q, __VA_ARGS__, tile_begin, tile_end, scratch);                           \
   }
 #define FERRULE_STATIC_SHAPE(id, ...)                      \
   FERRULE_INSTANCE(conv, id, __VA_ARGS__)                  \

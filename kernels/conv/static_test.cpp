@@ -68,7 +68,8 @@ TEST_CASE("convolutions with constant shapes equal the reference") {
               s.batch * s.out_d * s.out_h * conv_column_blocks(s.groups, s.out_c), s.out_c, y);
         check(c.input_gradient[isa], dy.data(), transposed.data(), s.batch * s.in_d * s.in_h, s.in_c, dx);
         check(c.weight_gradient[isa], x.data(), dy.data(),
-              conv_weight_gradient_tiles(s.groups, s.out_c, taps), 16, dw);
+              conv_weight_gradient_tiles(s.groups, s.in_c, s.out_c, s.kernel_d, s.kernel_h, s.kernel_w, s.dilation_w),
+              16, dw);
       }
     }
   }

@@ -3,6 +3,10 @@
 // dw[tap][channel][lane] = sum over (n, od, oh, ow) of x[n, id, ih, iw, channel] * dy[n, od, oh, ow, lane]: the
 // contraction runs over positions, so one (panel pair, tap) is a product of a channels x positions and a positions x
 // lanes matrix. Output positions whose input lies in the padding are absent, which here only shortens loops.
+//
+// There may be far more positions than caches hold of x and dy. They are taken in blocks, over each of which all
+// register tiles pass before the next; meanwhile the sums of a tile wait in scratch. What order a sum has is not changed
+// by this: its positions come in ascending order all the same.
 #include "kernels/base/define.h"
 #include "kernels/base/lane_transpose.h"
 #include "kernels/conv/strip.h"
@@ -15,6 +19,17 @@ struct Tap {
   int64_t d, h, w;
 };
 
+// What a tile of threads computes: `rows` rows of the packed weight from `weight_row` on, in panels that lie `panel_rows`
+// rows apart. The first one's first column is `column`; the last one has `last_count` columns.
+struct WeightRows {
+  Tap at;
+  int64_t column, last_count, weight_row, panel_rows;
+};
+
+// What a register tile will read in the next block is asked for while it reads this one: from row to row the addresses
+// lie too far apart for the processor to foresee them. Not where that takes the place of products (see matmul).
+inline constexpr bool kPrefetches = !kMultipliesByElement;
+
 template <typename T>
 struct WeightGradient {
   void* ctx;
@@ -22,91 +37,187 @@ struct WeightGradient {
   const T* x;   // at the group's first input channel
   const T* dy;  // at the group's first output channel
   ConvShape s;
+  bool merges;    // the taps of a kernel row count as channels
+  T* scratch;
 
-  // Channels [channel, channel + ROWS), PANELS panels whose first column is `column`; the last one has `last_count`
-  // columns, and where that is less than 16 (RAGGED) PANELS is 1.
+  // The sums of a register tile between two blocks of positions.
+  template <int ROWS, int PANELS>
+  struct Sums {
+    Vec<T> acc[ROWS][PANELS], total[ROWS][PANELS];
+  };
+
+  // Positions are cut into segments: rows of the output, or parts of long rows.
+  FERRULE_INLINE int64_t row_segments() const { return ceil_div(s.out_w, kWeightGradientBlock); }
+  FERRULE_INLINE int64_t segments() const { return s.batch * s.out_d * s.out_h * row_segments(); }
+  FERRULE_INLINE int64_t block_segments() const {
+    return s.out_w == 0 || s.out_w > kWeightGradientBlock ? 1 : kWeightGradientBlock / s.out_w;
+  }
+
+  // The outputs of a row that a tile meets at all (`some`), and those for which all its rows have an input (`all`).
+  struct Columns {
+    Range some, all;
+  };
+  FERRULE_INLINE Columns columns_of(Tap at, int64_t channel, int64_t rows) const {
+    if (!merges) {
+      const Range inside = outputs_inside(s.out_w, s.in_w, s.stride_w, s.pad_left, at.w * s.dilation_w);
+      return {inside, inside};
+    }
+    // The first tap is the last to enter, and the last one the first to leave.
+    const int64_t first = channel / s.in_c, last = (channel + rows - 1) / s.in_c;
+    const auto begin = [&](int64_t tap) { return tap > s.pad_left ? 0 : ceil_div(s.pad_left - tap, s.stride_w); };
+    const auto end = [&](int64_t tap) {
+      const int64_t room = s.in_w - 1 + s.pad_left - tap;
+      return room < 0 ? 0 : least(s.out_w, room / s.stride_w + 1);
+    };
+    return {{begin(last), end(first)}, {begin(first), end(last)}};
+  }
+  static FERRULE_INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+  // Channels [channel, channel + ROWS) of the segments [first, end); `sums` holds what came before. RAGGED: PANELS is 1,
+  // with less than 16 columns.
   template <int ROWS, int PANELS, bool RAGGED>
-  FERRULE_LATE_INLINE void tile(Tap at, int64_t channel, int64_t column, int64_t last_count,
-                                int64_t weight_row, int64_t panel_rows) const {
+  FERRULE_LATE_INLINE void tile(const WeightRows& weight, int64_t channel, int64_t first, int64_t end, T* waiting) const {
+    Sums<ROWS, PANELS> own;
+    const bool begins = first == 0, ends = end == segments();
+    Sums<ROWS, PANELS>& sums = begins && ends ? own : *reinterpret_cast<Sums<ROWS, PANELS>*>(waiting);
     Tile<T, ROWS, PANELS> tile;
-    Vec<T> total[ROWS][PANELS];
     tile.clear();
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+#pragma unroll
+      for (int p = 0; p < PANELS; ++p) {
+        if (begins) {
+          sums.total[r][p] = Vec<T>{};
+        } else {
+          tile.acc[r][p] = sums.acc[r][p];
+        }
+      }
+    }
+    add_segments<ROWS, PANELS, RAGGED>(weight, channel, first, end, tile, sums.total);
+    if (ends) {
+      tile.flush(sums.total, false);
+      return store_sums<ROWS, PANELS, RAGGED>(weight, channel, sums.total);
+    }
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+#pragma unroll
+      for (int p = 0; p < PANELS; ++p) sums.acc[r][p] = tile.acc[r][p];
+    }
+  }
+
+  template <int ROWS, int PANELS, bool RAGGED>
+  FERRULE_INLINE void add_segments(const WeightRows& weight, int64_t channel, int64_t first, int64_t end,
+                                   Tile<T, ROWS, PANELS>& tile, Vec<T> (&total)[ROWS][PANELS]) const {
+    const Tap at = weight.at;
     const int64_t offset_d = at.d * s.dilation_d, offset_h = at.h * s.dilation_h, offset_w = at.w * s.dilation_w;
     const Range planes = outputs_inside(s.out_d, s.in_d, s.stride_d, s.pad_front, offset_d);
     const Range rows = outputs_inside(s.out_h, s.in_h, s.stride_h, s.pad_top, offset_h);
-    const Range columns = outputs_inside(s.out_w, s.in_w, s.stride_w, s.pad_left, offset_w);
-    const bool one_block = s.batch * s.out_d * s.out_h * s.out_w <= kContractionBlock;
-    bool flushed = false;
-    int64_t boundary = kContractionBlock;
-    const auto row_pair = [&](int64_t input_row, int64_t output_row) __attribute__((always_inline)) {
-      const int64_t output = output_row * s.out_w;
-      const T* a = x + (input_row * s.in_w - s.pad_left + offset_w) * s.in_c + channel;
-      const T* b = dy + output * s.out_c + column;
-      int64_t ow = columns.begin;
-      while (ow < columns.end) {
-        int64_t end = columns.end;
-        if (!one_block) {
-          if (output + ow >= boundary) {
-            tile.flush(total, !flushed);
-            flushed = true;
-            boundary = (output + ow) / kContractionBlock * kContractionBlock + kContractionBlock;
-          }
-          if (boundary - output < end) end = boundary - output;
-        }
-        const auto values = [&](int64_t k, Vec<T>(&out)[PANELS]) __attribute__((always_inline)) {
-#pragma unroll
-          for (int p = 0; p < PANELS; ++p) {
-            const T* from = b + (ow + k) * s.out_c + p * kLanes;
-            out[p] = RAGGED ? load_first(from, last_count) : load(from);
-          }
-        };
-        const int64_t step = s.stride_w * s.in_c;
-        tile.accumulate(a + ow * step, 1, step, end - ow, values);
-        ow = end;
-      }
+    const Columns columns = columns_of(at, channel, ROWS);
+    const int64_t row_parts = row_segments(), step = s.stride_w * s.in_c;
+    const int64_t next_x = row_parts == 1 ? block_segments() * s.stride_h * s.in_w * s.in_c : kWeightGradientBlock * step;
+    const int64_t next_dy = (row_parts == 1 ? block_segments() * s.out_w : kWeightGradientBlock) * s.out_c;
+    const auto position = [&](int64_t segment) __attribute__((always_inline)) {
+      return segment / row_parts * s.out_w + segment % row_parts * kWeightGradientBlock;
     };
+    const bool one_block = s.batch * s.out_d * s.out_h * s.out_w <= kContractionBlock;
+    int64_t boundary = position(first) / kContractionBlock * kContractionBlock + kContractionBlock;
 #pragma clang loop unroll(disable)
-    for (int64_t n = 0; n < s.batch; ++n) {
-#pragma clang loop unroll(disable)
-      for (int64_t od = planes.begin; od < planes.end; ++od) {
-        const int64_t input_plane = n * s.in_d + od * s.stride_d - s.pad_front + offset_d;
-#pragma clang loop unroll(disable)
-        for (int64_t oh = rows.begin; oh < rows.end; ++oh) {
-          row_pair(input_plane * s.in_h + oh * s.stride_h - s.pad_top + offset_h,
-                   (n * s.out_d + od) * s.out_h + oh);
+    for (int64_t segment = first; segment < end; ++segment) {
+      const int64_t row = segment / row_parts, oh = row % s.out_h, od = row / s.out_h % s.out_d;
+      if (oh < rows.begin || oh >= rows.end || od < planes.begin || od >= planes.end) continue;
+      const int64_t plane = row / (s.out_h * s.out_d) * s.in_d + od * s.stride_d - s.pad_front + offset_d;
+      const int64_t input_row = plane * s.in_h + oh * s.stride_h - s.pad_top + offset_h;
+      const T* a = x + (input_row * s.in_w - s.pad_left + offset_w) * s.in_c + channel;
+      const T* b = dy + row * s.out_w * s.out_c + weight.column;
+      const T *next_a = a + next_x, *next_b = b + next_dy;
+      // Outputs [ow, stop), of which only the channels [lowest, highest) have an input.
+      const auto add = [&](int64_t ow, int64_t stop, int64_t lowest, int64_t highest) __attribute__((always_inline)) {
+        while (ow < stop) {
+          int64_t until = stop;
+          if (!one_block) {
+            if (row * s.out_w + ow >= boundary) {
+              tile.flush(total, false);
+              boundary = (row * s.out_w + ow) / kContractionBlock * kContractionBlock + kContractionBlock;
+            }
+            if (boundary - row * s.out_w < until) until = boundary - row * s.out_w;
+          }
+          const auto values = [&](int64_t k, Vec<T>(&out)[PANELS]) __attribute__((always_inline)) {
+#pragma unroll
+            for (int p = 0; p < PANELS; ++p) {
+              const T* from = b + (ow + k) * s.out_c + p * kLanes;
+              out[p] = RAGGED ? load_first(from, weight.last_count) : load(from);
+              if (kPrefetches) __builtin_prefetch(next_b + (ow + k) * s.out_c + p * kLanes);
+            }
+            if (kPrefetches) __builtin_prefetch(next_a + (ow + k) * step);
+          };
+          tile.accumulate(a + ow * step, 1, step, until - ow, values, lowest, highest);
+          ow = until;
         }
-      }
+      };
+      // Outputs [ow, stop) one by one: some taps of the kernel row lie outside.
+      const auto add_border = [&](int64_t ow, int64_t stop) __attribute__((always_inline)) {
+#pragma clang loop unroll(disable)
+        for (; ow < stop; ++ow) {
+          const int64_t column = ow * s.stride_w - s.pad_left;
+          const int64_t lowest = -column * s.in_c - channel, highest = (s.in_w - column) * s.in_c - channel;
+          add(ow, ow + 1, lowest < 0 ? 0 : lowest, least(highest, ROWS));
+        }
+      };
+      const int64_t begin = segment % row_parts * kWeightGradientBlock, limit = begin + kWeightGradientBlock;
+      const auto clipped = [&](int64_t column) __attribute__((always_inline)) {
+        return column < begin ? begin : least(column, limit);
+      };
+      const int64_t inside_begin = clipped(columns.all.begin), inside_end = clipped(columns.all.end);
+      if (merges) add_border(clipped(columns.some.begin), least(inside_begin, clipped(columns.some.end)));
+      add(inside_begin, inside_end, 0, ROWS);
+      if (merges) add_border(inside_end < inside_begin ? inside_begin : inside_end, clipped(columns.some.end));
     }
-    tile.flush(total, one_block || !flushed);
+    // What waits is from one block of the sum.
+    if (!one_block && end < segments() && boundary <= position(end)) tile.flush(total, false);
+  }
+
+  template <int ROWS, int PANELS, bool RAGGED>
+  FERRULE_INLINE void store_sums(const WeightRows& weight, int64_t channel, Vec<T> (&total)[ROWS][PANELS]) const {
     if constexpr (RAGGED) {
       // An infinite input times an absent column is NaN, and padding lanes must be +0.
 #pragma unroll
-      for (int r = 0; r < ROWS; ++r) total[r][0] = select(lanes_below<T>(last_count), total[r][0], Vec<T>{});
+      for (int r = 0; r < ROWS; ++r) total[r][0] = select(lanes_below<T>(weight.last_count), total[r][0], Vec<T>{});
     }
-    // Panels lie `panel_rows` rows of the packed weight apart, and every row is 16 wide.
 #pragma clang loop unroll(disable)
     for (int p = 0; p < PANELS; ++p) {
 #pragma clang loop unroll(disable)
-      for (int r = 0; r < ROWS; ++r) store(ctx, weight_row + channel + r + p * panel_rows, 0, kLanes, &total[r][p]);
+      for (int r = 0; r < ROWS; ++r)
+        store(ctx, weight.weight_row + channel + r + p * weight.panel_rows, 0, kLanes, &total[r][p]);
     }
   }
 
   template <int PANELS, bool RAGGED>
-  FERRULE_INLINE void channels(Tap at, int64_t column, int64_t last_count, int64_t weight_row,
-                               int64_t panel_rows) const {
-    const int64_t count = s.in_c / s.groups;
+  FERRULE_INLINE void channels(const WeightRows& weight) const {
+    const int64_t count = merges ? s.kernel_w * s.in_c : s.in_c / s.groups;
     constexpr int64_t kMax = max_rows<T>(PANELS);
     // Tiles of nearly equal height: 16 channels are 8 + 8, not 14 + 2.
     int64_t height = ceil_div(count, ceil_div(count, kMax));
     if (height > 8 && height % 2 != 0) ++height;
-    const int64_t whole = count / height * height;
-    const auto tiles = [&](int64_t rows, int64_t channel) __attribute__((always_inline)) {
-      with_height<T, PANELS>(rows, [&](auto h, int64_t r) __attribute__((always_inline)) {
-        tile<decltype(h)::value, PANELS, RAGGED>(at, channel + r, column, last_count, weight_row, panel_rows);
-      });
-    };
-    for (int64_t channel = 0; channel < whole; channel += height) tiles(height, channel);
-    if (count % height != 0) tiles(count % height, whole);
+    const int64_t group = kWeightGradientChannels / height * height;
+    const int64_t all = segments(), block = block_segments();
+    for (int64_t g = 0; g < count; g += group) {
+      const int64_t group_end = least(g + group, count);
+      const int64_t whole = g + (group_end - g) / height * height;
+      int64_t first = 0;
+#pragma clang loop unroll(disable)
+      do {
+        const int64_t end = least(first + block, all);
+        const auto tiles = [&](int64_t rows, int64_t channel) __attribute__((always_inline)) {
+          with_height<T, PANELS>(rows, [&](auto h, int64_t r) __attribute__((always_inline)) {
+            T* waiting = scratch + (channel + r - g) * (2 * PANELS * kLanes);
+            tile<decltype(h)::value, PANELS, RAGGED>(weight, channel + r, first, end, waiting);
+          });
+        };
+        for (int64_t channel = g; channel < whole; channel += height) tiles(height, channel);
+        if (count % height != 0 && whole < group_end) tiles(count % height, whole);
+        first = end;
+      } while (first < all);
+    }
   }
 
   // One tile: the panels 2 * pair and 2 * pair + 1 of group g at one tap.
@@ -114,36 +225,50 @@ struct WeightGradient {
     const int64_t columns = s.out_c / s.groups;
     const int64_t panels = ceil_div(columns, kLanes), ragged = columns % kLanes;
     const int64_t panel_rows = s.kernel_d * s.kernel_h * s.kernel_w * (s.in_c / s.groups);
-    const auto row_of = [&](int64_t panel) __attribute__((always_inline)) {
-      return (g * panels + panel) * panel_rows + ((at.d * s.kernel_h + at.h) * s.kernel_w + at.w) * (s.in_c / s.groups);
+    const auto rows_of = [&](int64_t panel, int64_t last_count) __attribute__((always_inline)) {
+      const int64_t tap = (at.d * s.kernel_h + at.h) * s.kernel_w + at.w;
+      const int64_t weight_row = (g * panels + panel) * panel_rows + tap * (s.in_c / s.groups);
+      return WeightRows{at, panel * kLanes, last_count, weight_row, panel_rows};
     };
     const int64_t first = pair * 2;
     if constexpr (has_tile<T>(2)) {
-      if (columns >= 2 * kLanes && (first + 2) * kLanes <= columns) {
-        return channels<2, false>(at, first * kLanes, kLanes, row_of(first), panel_rows);
-      }
+      if (columns >= 2 * kLanes && (first + 2) * kLanes <= columns)
+        return channels<2, false>(rows_of(first, kLanes));
     }
     for (int64_t panel = first; panel < first + 2 && panel < panels; ++panel) {
       if (ragged != 0 && panel == panels - 1) {
-        channels<1, true>(at, panel * kLanes, ragged, row_of(panel), panel_rows);
+        channels<1, true>(rows_of(panel, ragged));
       } else if (columns >= kLanes) {
-        channels<1, false>(at, panel * kLanes, kLanes, row_of(panel), panel_rows);
+        channels<1, false>(rows_of(panel, kLanes));
       }
     }
   }
 };
 
+// With a kernel of one tap that meets every position, all positions are one row.
+FERRULE_INLINE ConvShape flatten(ConvShape s) {
+  const bool one_tap = s.kernel_d * s.kernel_h * s.kernel_w == 1 && s.stride_d * s.stride_h * s.stride_w == 1;
+  if (!one_tap || s.pad_front != 0 || s.pad_top != 0 || s.pad_left != 0) return s;
+  if (s.in_d != s.out_d || s.in_h != s.out_h || s.in_w != s.out_w) return s;
+  s.in_w = s.out_w = s.batch * s.out_d * s.out_h * s.out_w;
+  s.batch = s.in_d = s.out_d = s.in_h = s.out_h = 1;
+  return s;
+}
+
 template <typename T>
-FERRULE_INLINE void weight_gradient(void* ctx, FerruleStore store, const T* x, const T* dy, const ConvShape& s,
-                                    int64_t tile_begin, int64_t tile_end) {
-  const int64_t pairs = ceil_div(ceil_div(s.out_c / s.groups, kLanes), 2);
-  const int64_t taps = s.kernel_d * s.kernel_h * s.kernel_w;
+FERRULE_INLINE void weight_gradient(void* ctx, FerruleStore store, const T* x, const T* dy, const ConvShape& shape,
+                                    int64_t tile_begin, int64_t tile_end, void* scratch) {
+  const ConvShape s = flatten(shape);
+  const bool merges = weight_gradient_merges_taps(s.groups, s.in_c, s.kernel_w, s.dilation_w);
+  const int64_t pairs = ceil_div(ceil_div(s.out_c / s.groups, kLanes), 2), taps_w = merges ? 1 : s.kernel_w;
+  const int64_t taps = s.kernel_d * s.kernel_h * taps_w;
   for (int64_t t = tile_begin; t < tile_end; ++t) {
     const int64_t g = t / (pairs * taps);
-    const WeightGradient<T> gradient{ctx, store, x + g * (s.in_c / s.groups), dy + g * (s.out_c / s.groups), s};
+    const WeightGradient<T> gradient{
+        ctx, store, x + g * (s.in_c / s.groups), dy + g * (s.out_c / s.groups), s, merges, static_cast<T*>(scratch)};
     const int64_t tap = t % taps;
     gradient.pair_at(g, t / taps % pairs,
-                     {tap / (s.kernel_h * s.kernel_w), tap / s.kernel_w % s.kernel_h, tap % s.kernel_w});
+                     {tap / (s.kernel_h * taps_w), tap / taps_w % s.kernel_h, tap % taps_w});
   }
 }
 
@@ -186,8 +311,8 @@ FERRULE_INLINE void transpose_panels(const T* src, T* dst, int64_t n, int64_t ta
 #define FERRULE_WEIGHT_GRADIENT(S, T)                                                                          \
   FERRULE_DEFINE(void, ferrule_conv_weight_gradient_##S)                                                       \
   (void* ctx, FerruleStore store, const T* p, const T* q, FERRULE_SHAPE_PARAMETERS, int64_t tile_begin,        \
-   int64_t tile_end, void*) {                                                                                  \
-    ferrule::kernels::weight_gradient(ctx, store, p, q, FERRULE_SHAPE, tile_begin, tile_end);                  \
+   int64_t tile_end, void* scratch) {                                                                          \
+    ferrule::kernels::weight_gradient(ctx, store, p, q, FERRULE_SHAPE, tile_begin, tile_end, scratch);         \
   }                                                                                                            \
   FERRULE_DEFINE(void, ferrule_transpose_panels_##S)                                                           \
   (const T* src, T* dst, int64_t, int64_t n, int64_t taps, int64_t k, int64_t tile_begin, int64_t tile_end) {  \

@@ -155,8 +155,9 @@ FERRULE_INLINE void matmul(void* ctx, FerruleStore store, const T* a, int64_t a_
     if (tile_panels % 4 == 0 && M <= smaller(2, max_rows<T>(4)))
       return product.template run<4>(M, tile_m, tile_panels, tile_begin, tile_end, b_padded);
   }
-  if constexpr (has_tile<T>(3)) {
-    if (tile_panels % 3 == 0) return product.template run<3>(M, tile_m, tile_panels, tile_begin, tile_end, b_padded);
+  if constexpr (max_rows<T>(3) >= 1) {
+    if (tile_panels % 3 == 0 && (has_tile<T>(3) || M <= smaller(2, max_rows<T>(3))))
+      return product.template run<3>(M, tile_m, tile_panels, tile_begin, tile_end, b_padded);
   }
   if constexpr (has_tile<T>(2)) {
     if (tile_panels % 2 == 0) return product.template run<2>(M, tile_m, tile_panels, tile_begin, tile_end, b_padded);

@@ -83,43 +83,61 @@ FERRULE_INLINE void moments_row(void* ctx, FerruleLoad load, FerruleStore store,
   store(ctx, row, 0, 1, out);
 }
 
+// Sums of the differences to `origin`, of `vectors` vectors of columns side by side.
 template <typename T>
 FERRULE_INLINE void column_sums(void* ctx, FerruleLoad load, int64_t o, int64_t n, int64_t col, int64_t count,
-                                Doubles origin, Doubles* s1, Doubles* s2) {
-  *s1 = *s2 = Doubles{};
-  MomentSums lanes[kLanes];
+                                int64_t vectors, const Doubles (&origin)[kColumnVectors],
+                                MomentSums (&sums)[kColumnVectors]) {
+  MomentSums lanes[kColumnVectors][kLanes];
+#pragma clang loop unroll(disable)
+  for (int64_t v = 0; v < vectors; ++v) sums[v].clear();
   for (int64_t block = 0; block < n; block += kReductionBlock) {
     const int64_t end = block + kReductionBlock < n ? block + kReductionBlock : n;
 #pragma clang loop unroll(disable)
-    for (int i = 0; i < kLanes; ++i) lanes[i].clear();
+    for (int64_t v = 0; v < vectors; ++v) {
+#pragma clang loop unroll(disable)
+      for (int i = 0; i < kLanes; ++i) lanes[v][i].clear();
+    }
     Vec<T> x;
 #pragma clang loop unroll(disable)
     for (int64_t i = block; i < end; ++i) {
-      load(ctx, o, i, col, count, &x);
-      lanes[i % kLanes].add(widen<T>(x) - origin);
+#pragma clang loop unroll(disable)
+      for (int64_t v = 0; v < vectors; ++v) {
+        load(ctx, o, i, col + v * kLanes, count, &x);
+        lanes[v][i % kLanes].add(widen<T>(x) - origin[v]);
+      }
     }
-    fold_accumulators(lanes);
-    *s1 = *s1 + lanes[0].value[0];
-    *s2 = *s2 + lanes[0].value[1];
+#pragma clang loop unroll(disable)
+    for (int64_t v = 0; v < vectors; ++v) {
+      fold_accumulators(lanes[v]);
+      for (int j = 0; j < MomentSums::kInputs; ++j) sums[v].value[j] = sums[v].value[j] + lanes[v][0].value[j];
+    }
   }
 }
 
 template <typename T>
 FERRULE_INLINE void moments_columns(void* ctx, FerruleLoad load, FerruleStore store, int64_t o, int64_t n, int64_t col,
-                                    int64_t count, double eps) {
-  Vec<T> first{}, out[3];
-  if (n > 0) load(ctx, o, 0, col, count, &first);
-  Doubles s1, s2, origin = widen<T>(first);
-  if constexpr (sizeof(T) == 8) {
-    column_sums<T>(ctx, load, o, n, col, count, Doubles{}, &s1, &s2);
-    origin = s1 / splat(static_cast<double>(n));
-    column_sums<T>(ctx, load, o, n, col, count, origin, &s1, &s2);
-    s1 = Doubles{};
-  } else {
-    column_sums<T>(ctx, load, o, n, col, count, origin, &s1, &s2);
+                                    int64_t count, int64_t vectors, double eps) {
+  Doubles origin[kColumnVectors];
+  MomentSums sums[kColumnVectors];
+#pragma clang loop unroll(disable)
+  for (int64_t v = 0; v < vectors; ++v) {
+    Vec<T> first{};
+    if (sizeof(T) < 8 && n > 0) load(ctx, o, 0, col + v * kLanes, count, &first);
+    origin[v] = widen<T>(first);
   }
-  finish<T>(origin, s1, s2, n, eps, out);
-  store(ctx, o, col, count, out);
+  if constexpr (sizeof(T) == 8) {
+    column_sums<T>(ctx, load, o, n, col, count, vectors, origin, sums);
+#pragma clang loop unroll(disable)
+    for (int64_t v = 0; v < vectors; ++v) origin[v] = sums[v].value[0] / splat(static_cast<double>(n));
+  }
+  column_sums<T>(ctx, load, o, n, col, count, vectors, origin, sums);
+#pragma clang loop unroll(disable)
+  for (int64_t v = 0; v < vectors; ++v) {
+    Vec<T> out[3];
+    finish<T>(origin[v], sizeof(T) == 8 ? Doubles{} : sums[v].value[0], sums[v].value[1], n, eps, out);
+    store(ctx, o, col + v * kLanes, count, out);
+  }
 }
 
 }  // namespace
@@ -138,10 +156,10 @@ FERRULE_INLINE void moments_columns(void* ctx, FerruleLoad load, FerruleStore st
   (void* ctx, FerruleLoad load, FerruleStore store, int64_t, int64_t n, int64_t inner, int64_t tile_begin,          \
    int64_t tile_end, double eps) {                                                                                  \
     using namespace ferrule::kernels;                                                                               \
-    for_columns(inner, tile_begin, tile_end,                                                                        \
-                [&](int64_t o, int64_t col, int64_t count) __attribute__((always_inline)) {                         \
-                  moments_columns<T>(ctx, load, store, o, n, col, count, eps);                                      \
-                });                                                                                                 \
+    for_wide_columns(inner, tile_begin, tile_end,                                                                   \
+                     [&](int64_t o, int64_t col, int64_t count, int64_t vectors) __attribute__((always_inline)) {   \
+                       moments_columns<T>(ctx, load, store, o, n, col, count, vectors, eps);                        \
+                     });                                                                                            \
   }
 FERRULE_MOMENTS(f32, float)
 FERRULE_MOMENTS(f64, double)

@@ -152,6 +152,28 @@ FERRULE_INLINE void for_columns(int64_t inner, int64_t tile_begin, int64_t tile_
   }
 }
 
+// The same, up to kColumnVectors tiles of 16 columns at once: column(outer index, first column, count, vectors), where
+// count is less than 16 for a single vector only. A row's columns lie side by side: read 16 at a time, each row would be
+// fetched from memory by single lines that lie far apart.
+inline constexpr int64_t kColumnVectors = 4;
+
+template <typename Column>
+FERRULE_INLINE void for_wide_columns(int64_t inner, int64_t tile_begin, int64_t tile_end, Column column) {
+  const int64_t chunks = ceil_div(inner, kLanes), whole = inner / kLanes;
+  for (int64_t t = tile_begin; t < tile_end;) {
+    const int64_t chunk = t % chunks;
+    int64_t vectors = kColumnVectors < tile_end - t ? kColumnVectors : tile_end - t;
+    if (vectors > whole - chunk) vectors = whole - chunk;
+    if (inner % kLanes != 0 && vectors == 0) {
+      column(t / chunks, chunk * kLanes, inner % kLanes, int64_t{1});
+      vectors = 1;
+    } else {
+      column(t / chunks, chunk * kLanes, int64_t{kLanes}, vectors);
+    }
+    t += vectors;
+  }
+}
+
 // Folds 16 accumulators per column (8, 4, 2, 1) into the first.
 template <typename Op>
 FERRULE_INLINE void fold_accumulators(Op (&lanes)[kLanes]) {
@@ -168,37 +190,48 @@ FERRULE_INLINE void fold_accumulators(Op (&lanes)[kLanes]) {
 
 template <typename T, typename Op>
 FERRULE_INLINE void reduce_columns_at(void* ctx, FerruleLoad load, FerruleStore store, int64_t o, int64_t n,
-                                      int64_t col, int64_t count) {
-  Vec<T> total[Op::kInputs];
-  Op lanes[kLanes];
+                                      int64_t col, int64_t count, int64_t vectors) {
+  Vec<T> total[kColumnVectors][Op::kInputs];
+  Op lanes[kColumnVectors][kLanes];
   for (int64_t block = 0; block == 0 || block < n; block += kReductionBlock) {
     const int64_t end = block + kReductionBlock < n ? block + kReductionBlock : n;
 #pragma clang loop unroll(disable)
-    for (int i = 0; i < kLanes; ++i) lanes[i].clear();
+    for (int64_t v = 0; v < vectors; ++v) {
+#pragma clang loop unroll(disable)
+      for (int i = 0; i < kLanes; ++i) lanes[v][i].clear();
+    }
     Vec<T> x[Op::kInputs];
     // The accumulators stay in memory: 16 of them, of up to four vectors, would not fit the registers of any target.
 #pragma clang loop unroll(disable)
     for (int64_t i = block; i < end; ++i) {
-      load(ctx, o, i, col, count, x);
-      lanes[i % kLanes].add(x, ~Vec<typename LaneTraits<T>::Bits>{});
+#pragma clang loop unroll(disable)
+      for (int64_t v = 0; v < vectors; ++v) {
+        load(ctx, o, i, col + v * kLanes, count, x);
+        lanes[v][i % kLanes].add(x, ~Vec<typename LaneTraits<T>::Bits>{});
+      }
     }
-    fold_accumulators(lanes);
-    for (int j = 0; j < Op::kInputs; ++j) {
-      Op start;
-      start.clear();
-      const Vec<T> before = block == 0 ? start.value[j] : total[j];
-      total[j] = Op::combine(before, lanes[0].value[j]);
+#pragma clang loop unroll(disable)
+    for (int64_t v = 0; v < vectors; ++v) {
+      fold_accumulators(lanes[v]);
+      for (int j = 0; j < Op::kInputs; ++j) {
+        Op start;
+        start.clear();
+        const Vec<T> before = block == 0 ? start.value[j] : total[v][j];
+        total[v][j] = Op::combine(before, lanes[v][0].value[j]);
+      }
     }
   }
-  store(ctx, o, col, count, total);
+#pragma clang loop unroll(disable)
+  for (int64_t v = 0; v < vectors; ++v) store(ctx, o, col + v * kLanes, count, total[v]);
 }
 
 template <typename T, typename Op>
 FERRULE_INLINE void reduce_columns(void* ctx, FerruleLoad load, FerruleStore store, int64_t n, int64_t inner,
                                    int64_t tile_begin, int64_t tile_end) {
-  for_columns(inner, tile_begin, tile_end, [&](int64_t o, int64_t col, int64_t count) __attribute__((always_inline)) {
-    reduce_columns_at<T, Op>(ctx, load, store, o, n, col, count);
-  });
+  for_wide_columns(inner, tile_begin, tile_end,
+                   [&](int64_t o, int64_t col, int64_t count, int64_t vectors) __attribute__((always_inline)) {
+                     reduce_columns_at<T, Op>(ctx, load, store, o, n, col, count, vectors);
+                   });
 }
 
 }  // namespace ferrule::kernels

@@ -174,3 +174,24 @@ func.func @read_again(%a: tensor<8x8xf32>, %w: tensor<8x8xf32>, %v: tensor<8x8xf
   %r = ferrule.mul %p, %e : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   return %y, %r : tensor<8x8xf32>, tensor<8x8xf32>
 }
+
+// A sum with what another group makes belongs to the product, though the other comes later: only the tanh is stored.
+
+// CHECK-LABEL: func.func @product_first
+// CHECK: %[[Z:.*]] = ferrule.dispatch
+// CHECK-NEXT: ferrule.tanh
+// CHECK-NEXT: ferrule.yield
+// CHECK: %[[S:.*]] = ferrule.dispatch({{.*}} = %[[Z]]
+// CHECK: ferrule.matmul
+// CHECK: ferrule.relu
+// CHECK: ferrule.add
+// CHECK: ferrule.yield
+// CHECK-NOT: ferrule.dispatch
+// CHECK: return %[[S]], %[[Z]]
+func.func @product_first(%a: tensor<8x8xf32>, %w: tensor<8x20xf32>, %x: tensor<8x20xf32>) -> (tensor<8x20xf32>, tensor<8x20xf32>) {
+  %y = ferrule.matmul %a, %w : (tensor<8x8xf32>, tensor<8x20xf32>) -> tensor<8x20xf32>
+  %z = ferrule.tanh %x : (tensor<8x20xf32>) -> tensor<8x20xf32>
+  %r = ferrule.relu %z : (tensor<8x20xf32>) -> tensor<8x20xf32>
+  %s = ferrule.add %y, %r : (tensor<8x20xf32>, tensor<8x20xf32>) -> tensor<8x20xf32>
+  return %s, %z : tensor<8x20xf32>, tensor<8x20xf32>
+}

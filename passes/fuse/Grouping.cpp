@@ -1,9 +1,10 @@
 //===- Grouping.cpp - Greedy grouping by data flow ------------------------===//
 //
-// One pass over the ops in program order. An elementwise op joins the latest
-// group that makes one of its operands, if the group's results have the op's
-// shape and no other operand depends on the group; so contractions collect
-// their epilogues and updates of several variables become one pass over memory.
+// One pass over the ops in program order. An elementwise op joins a group that
+// makes one of its operands, if the group's results have the op's shape and no
+// other operand depends on the group: a product's group before others, and of
+// these the latest. So contractions collect their epilogues and updates of
+// several variables become one pass over memory.
 // Cheap elementwise values and index maps are computed again where they are
 // used rather than stored (CheapValues.h). Reductions over one domain share a
 // pass, and so do costly elementwise ops that read the same values.
@@ -158,7 +159,9 @@ void Grouping::place(Operation *op) {
         if (std::optional<unsigned> group = groupOf(producer))
           candidates.insert(*group);
     SmallVector<unsigned> sorted(candidates.begin(), candidates.end());
-    llvm::sort(sorted, std::greater<unsigned>());
+    llvm::sort(sorted, [&](unsigned a, unsigned b) {
+      return std::pair(makesProducts(a), a) > std::pair(makesProducts(b), b);
+    });
     for (unsigned candidate : sorted)
       if (!wastesLanes(op, candidate) && canJoin(op, candidate))
         return join(op, findReadingGroup(op, candidate).value_or(candidate));
@@ -173,6 +176,18 @@ void Grouping::place(Operation *op) {
   group.open = storesElements(op);
   groups.push_back(std::move(group));
   join(op, groups.size() - 1);
+}
+
+/// Whether the group's kernel is a product, which takes long enough for its epilogue to cost little.
+bool Grouping::makesProducts(unsigned index) const {
+  switch (getKind(groups[index].members.front())) {
+  case LoweringKind::Contraction:
+  case LoweringKind::Convolution:
+  case LoweringKind::ConvolutionInputGradient:
+    return true;
+  default:
+    return false;
+  }
 }
 
 /// Whether op would be computed in 16 lanes for each few columns of a contraction, and there are enough of them that

@@ -66,6 +66,7 @@ private:
   bool canJoin(Operation *op, unsigned index) const;
   void join(Operation *op, unsigned index);
   void place(Operation *op);
+  bool makesProducts(unsigned index) const;
   bool wastesLanes(Operation *op, unsigned index) const;
   std::optional<unsigned> findReadingGroup(Operation *op, unsigned index) const;
   std::optional<unsigned> findSibling(Operation *op) const;
