@@ -60,14 +60,15 @@ struct Tile {
   }
 
   // `length` k's for the rows [first, last): row r reads a[r * a_row_stride + k * a_k_stride], and columns(k, b) sets b to
-  // the panels' vectors. With constant bounds nothing is left of the comparisons.
-  template <typename Columns>
+  // the panels' vectors. With constant bounds nothing is left of the comparisons. UNROLLED: the bounds become constants when
+  // the loop around is unrolled, which is later than such a question is answered.
+  template <bool UNROLLED = false, typename Columns>
   FERRULE_INLINE void accumulate(const T* a, int64_t a_row_stride, int64_t a_k_stride, int64_t length, Columns columns,
                                  int64_t first = 0, int64_t last = ROWS) {
     int64_t k = 0;
     if constexpr (kMultipliesByElement) {
       // Asked in the conditions: clang would evaluate the initializer of a constant, and answer no.
-      if (__builtin_constant_p(first) && __builtin_constant_p(last)) {
+      if (UNROLLED || (__builtin_constant_p(first) && __builtin_constant_p(last))) {
         if (__builtin_constant_p(a_k_stride) && a_k_stride == 1) {
           k = accumulate_steps(a, a_row_stride, length, columns, first, last);
         } else if (ROWS > 1 && __builtin_constant_p(a_row_stride) && a_row_stride == 1 && first == 0 && last == ROWS) {

@@ -61,7 +61,7 @@ struct PanelStrip {
       for (int p = 0; p < PANELS; ++p) out[p] = load(b + p * panel_stride + c * kLanes);
     };
     if constexpr (BORDER) {
-      tile.accumulate(a, a_row_stride, 1, length, columns, begin, end);
+      tile.template accumulate<(ROWS > 1)>(a, a_row_stride, 1, length, columns, begin, end);
     } else {
       tile.accumulate(a, a_row_stride, 1, length, columns);
     }

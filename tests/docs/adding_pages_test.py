@@ -1,4 +1,4 @@
-"""The pages docs/adding_a_{pass,kernel}.md, followed: their files written and their diffs applied in a copy of the
+"""The pages docs/adding_a_{pass,kernel,target}.md, followed: their files written and their diffs applied in a copy of the
 repository, and built and tested there with the commands that the pages give."""
 
 import pathlib
@@ -10,7 +10,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^    (bazel test .+)$", re.MULTILINE)
-PAGES = ("adding_a_pass", "adding_a_kernel")
+PAGES = ("adding_a_pass", "adding_a_kernel", "adding_a_target")
 
 
 def page_text(page):
@@ -32,6 +32,8 @@ def follow(page, folder):
             assert not target.exists(), f"{path} is there already"
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
+            if language == "bash":
+                target.chmod(0o755)
             touched.append(path)
         elif language == "diff":
             done = subprocess.run(["git", "apply", "--recount"], cwd=folder, input=text, capture_output=True, text=True)
