@@ -42,9 +42,18 @@ def test_a_refused_budget_adds_a_row_of_the_smallest(monkeypatch):
     assert systems["100%"] is None and systems["50%"] == 0.5 and systems["smallest"] == 465
 
 
+def test_large_networks_have_budgets_in_bytes(monkeypatch):
+    monkeypatch.setattr(memory, "_budgeted", lambda job, budget, folder: budget)
+    systems = memory._budgeted_systems({"net": "resnet50_32"}, pathlib.Path())
+    assert systems == {"100%": None, "1.45 GiB": 1556925644, "0.75 GiB": 805306368}
+    tiny = memory._budgeted_systems({"net": "resnet50_32", "tiny": True}, pathlib.Path())
+    assert list(tiny) == ["100%", "75%", "50%", "35%", "25%"]
+
+
 def test_each_network_has_a_small_one_of_its_kind():
-    assert train_jobs.TINY_JOBS.keys() == train_jobs.MEMORY_JOBS.keys()
-    for name in train_jobs.MEMORY_JOBS:
+    assert train_jobs.TINY_JOBS.keys() == {*memory.NETS, *memory.LARGE}
+    assert memory.LARGE.keys() == train_jobs.LARGE_MEMORY_JOBS.keys()
+    for name in train_jobs.TINY_JOBS:
         whole, tiny = train_jobs.find({"net": name}), train_jobs.find({"net": name, "tiny": True})
         inputs, labels = train_jobs.data(tiny)
         assert len(inputs) == len(labels) == tiny.batch <= whole.batch

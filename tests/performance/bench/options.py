@@ -12,7 +12,7 @@ from .harness import show
 from .worker import CLOCKS
 
 
-def parser(description, rounds, seconds, models=(), all_threads=False):
+def parser(description, rounds, seconds, models=(), all_threads=False, large=()):
     """A parser with the options of every benchmark.
 
     Args:
@@ -20,6 +20,7 @@ def parser(description, rounds, seconds, models=(), all_threads=False):
         rounds, seconds: defaults of --rounds and --seconds; with None there is no such option: without rounds nothing
             is timed, without seconds each process is timed once.
         models: the names that --model allows; without any there is no such option.
+        large: names that it allows besides, which take long and run only if they are asked for.
         all_threads: whether the default is two threads where there are so many, instead of one and two.
     """
     result = argparse.ArgumentParser(prog="./dev bench", description=description.splitlines()[0])
@@ -41,9 +42,9 @@ def parser(description, rounds, seconds, models=(), all_threads=False):
     result.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write all numbers to FILE")
     result.add_argument("--update-docs", action="store_true", help="write the table into docs/performance.md")
     if models:
-        result.add_argument(
-            "--model", type=names(models), default=list(models), help=f"some of {','.join(models)} (default: all)"
-        )
+        default = f"all but {','.join(large)}" if large else "all"
+        text = f"some of {','.join([*models, *large])} (default: {default})"
+        result.add_argument("--model", type=names([*models, *large]), default=list(models), help=text)
     return result
 
 

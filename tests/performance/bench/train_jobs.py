@@ -52,19 +52,26 @@ MEMORY_JOBS = {
     "lstm_long": TrainJob("LSTM 2 x 256, 1,000 steps", "lstm", {**LSTM, "length": 1000}, 8),
     "residual": TrainJob("residual net of 1,000 layers", "residual", RESIDUAL, 8, settings=_SMALLER_STEPS),
 }
-# The same at sizes at which the benchmark can be tried in a minute.
+# Batches for which there is memory only under a budget; a step takes seconds.
+LARGE_MEMORY_JOBS = {
+    "resnet50_32": TrainJob("ResNet-50, 224x224, 32 images", "resnet50", {"size": 224}, 32, settings=_SMALLER_STEPS),
+    "resnet50_128": TrainJob("ResNet-50, 224x224, 128 images", "resnet50", {"size": 224}, 128, settings=_SMALLER_STEPS),
+}
+# Those of both at sizes at which the benchmark can be tried in a minute.
 TINY_JOBS = {
     "gpt_base": TrainJob("GPT 4 x 32, 16 tokens", "gpt", {**GPT, "length": 16, "width": 32, "heads": 4}, 2, "AdamW", _ADAM_STEPS),
     "unet": TrainJob("U-Net 4 to 16, 16x16", "unet", {**UNET, "size": 16, "widths": (4, 8, 16)}, 2),
     "resnet50": TrainJob("ResNet-18, 32x32", "resnet18", {"size": 32}, 4, settings=_SMALLER_STEPS),
     "lstm_long": TrainJob("LSTM 2 x 16, 100 steps", "lstm", {**LSTM, "inputs": 8, "width": 16}, 2),
+    "resnet50_32": TrainJob("ResNet-18, 32x32, 8 images", "resnet18", {"size": 32}, 8, settings=_SMALLER_STEPS),
+    "resnet50_128": TrainJob("ResNet-18, 32x32, 16 images", "resnet18", {"size": 32}, 16, settings=_SMALLER_STEPS),
     "residual": TrainJob("residual net of 50 layers", "residual", {**RESIDUAL, "depth": 50}, 2, settings=_SMALLER_STEPS),
 }  # fmt: skip
 
 
 def find(job):
     """The TrainJob of the description that a worker gets: {"net": a name above, "tiny"}."""
-    return TINY_JOBS[job["net"]] if job.get("tiny") else {**JOBS, **MEMORY_JOBS}[job["net"]]
+    return TINY_JOBS[job["net"]] if job.get("tiny") else {**JOBS, **MEMORY_JOBS, **LARGE_MEMORY_JOBS}[job["net"]]
 
 
 def data(training):
