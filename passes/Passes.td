@@ -150,8 +150,12 @@ def FuseAttentionPass : Pass<"ferrule-fuse-attention", "::mlir::ModuleOp"> {
     **Why.** The scores of all queries with all keys are the largest tensor of a transformer, and are read and written
     several times on the way through scaling, mask and softmax. One kernel keeps a strip of them in the cache.
 
-    **Before.** Gradients are expanded: in training the gradient reads the weights, so nothing is matched there.
-    **After.** `ferrule.attention` stands for softmax(q k^T * scale + bias) v, with `where(mask, scores, fill)` before or
+    **Before.** Gradients are expanded.
+    **After.** `ferrule.attention_gradient` stands for the gradients for q, k and v of an attention, from the product of g and v
+    to those that give them. It computes the weights again, so that the attention itself has no other reader of them. If
+    somebody reads what was in between (the gradient of a bias, a second gradient), or if one of the three is not wanted,
+    the ops stay.
+    `ferrule.attention` stands for softmax(q k^T * scale + bias) v, with `where(mask, scores, fill)` before or
     after the bias, and for the composition by which `scaled_dot_product_attention` leaves masked keys out. Nobody else
     reads what was in between. The op reads its operands through transposes, slices, broadcasts and reshapes, and writes
     its result in the order in which a transpose behind it had it; so heads are neither split nor joined in memory.

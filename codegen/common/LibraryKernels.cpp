@@ -9,7 +9,8 @@ using namespace mlir;
 using namespace mlir::ferrule;
 
 static_assert(attentionStripRows == ::ferrule::kernels::kAttentionStripRows &&
-              attentionTableSize == ::ferrule::kernels::kAttentionTableSize);
+              attentionTableSize == ::ferrule::kernels::kAttentionTableSize &&
+              attentionGradientTableSize == ::ferrule::kernels::kAttentionGradientTableSize);
 
 /// "_f32" or "_b4"; nothing if no kernel has this dtype, or if the call has no suffix.
 static std::optional<std::string> getSuffix(const LibraryCall &call) {

@@ -6,7 +6,7 @@
 namespace mlir::ferrule {
 
 /// Of kernels/attention/shape.h, which this folder does not see; code generation compares them.
-inline constexpr int64_t attentionStripRows = 48, attentionTableSize = 46;
+inline constexpr int64_t attentionStripRows = 48, attentionTableSize = 46, attentionGradientTableSize = 64;
 
 } // namespace mlir::ferrule
 

@@ -1,8 +1,25 @@
-// Attention as one op, made of its parts by the fuse-attention pass after gradients are expanded.
+// Attention and its gradient as one op each, made of their parts by the fuse-attention pass after gradients are expanded.
 #ifndef FERRULE_IR_GRAPH_ATTENTION_TD
 #define FERRULE_IR_GRAPH_ATTENTION_TD
 
 include "ir/graph/Base.td"
+
+/// How scores are made of the products of q and k.
+defvar attentionScores = (ins OptionalAttr<Ferrule_DimsAttr>:$mask_strides, OptionalAttr<Ferrule_DimsAttr>:$bias_strides,
+                              F64Attr:$scale, F64Attr:$fill, DefaultValuedAttr<BoolAttr, "false">:$divides,
+                              DefaultValuedAttr<BoolAttr, "false">:$masks_first,
+                              DefaultValuedAttr<BoolAttr, "false">:$fills_true,
+                              DefaultValuedAttr<BoolAttr, "false">:$absent, DefaultValuedAttr<BoolAttr, "false">:$causal);
+
+defvar attentionSizes = [{
+    ::ferrule::DimExpr getBatch() { return getSize(0) * getSize(1) * getSize(2); }
+    ::ferrule::DimExpr getRows() { return getSize(3); }
+    ::ferrule::DimExpr getKeys() { return getSize(4); }
+    ::ferrule::DimExpr getWidth() { return getSize(5); }
+    ::ferrule::DimExpr getColumns() { return getSize(6); }
+    ::ferrule::DimExpr getScoreCount() { return getBatch() * getRows() * getKeys(); }
+    ::ferrule::DimExpr getSize(unsigned number) { return getSizes().getDims()[number]; }
+  }];
 
 def Ferrule_AttentionOp
     : Ferrule_Op<"attention", NonDifferentiable<"the fuse-attention pass makes it, after gradients are expanded">, "Library",
@@ -21,24 +38,38 @@ def Ferrule_AttentionOp
     part at all, as docs/numerics.md says of attention with a mask; with `causal` too, and no mask is read: row i sees the
     keys 0 to i.
   }];
-  let arguments = (ins Ferrule_Tensor:$q, Ferrule_Tensor:$k, Ferrule_Tensor:$v, Variadic<Ferrule_Tensor>:$others,
-                       Ferrule_DimsAttr:$sizes, Ferrule_DimsAttr:$q_strides, Ferrule_DimsAttr:$k_strides,
-                       Ferrule_DimsAttr:$v_strides, Ferrule_DimsAttr:$out_strides,
-                       OptionalAttr<Ferrule_DimsAttr>:$mask_strides, OptionalAttr<Ferrule_DimsAttr>:$bias_strides,
-                       F64Attr:$scale, F64Attr:$fill, DefaultValuedAttr<BoolAttr, "false">:$divides,
-                       DefaultValuedAttr<BoolAttr, "false">:$masks_first,
-                       DefaultValuedAttr<BoolAttr, "false">:$fills_true,
-                       DefaultValuedAttr<BoolAttr, "false">:$absent, DefaultValuedAttr<BoolAttr, "false">:$causal);
+  let arguments = !con((ins Ferrule_Tensor:$q, Ferrule_Tensor:$k, Ferrule_Tensor:$v, Variadic<Ferrule_Tensor>:$others,
+                            Ferrule_DimsAttr:$sizes, Ferrule_DimsAttr:$q_strides, Ferrule_DimsAttr:$k_strides,
+                            Ferrule_DimsAttr:$v_strides, Ferrule_DimsAttr:$out_strides),
+                       attentionScores);
   let results = (outs Ferrule_Tensor:$result);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
-  let extraClassDeclaration = [{
-    ::ferrule::DimExpr getBatch();
-    ::ferrule::DimExpr getRows();
-    ::ferrule::DimExpr getKeys();
-    ::ferrule::DimExpr getWidth();
-    ::ferrule::DimExpr getColumns();
-    ::ferrule::DimExpr getScoreCount();
+  let extraClassDeclaration = attentionSizes;
+}
+
+def Ferrule_AttentionGradientOp
+    : Ferrule_Op<"attention_gradient", NonDifferentiable<"the fuse-attention pass makes it, after gradients are expanded">,
+                 "Library",
+                 "getScoreCount() * (getWidth() * ::ferrule::DimExpr(3) + getColumns() * ::ferrule::DimExpr(2) + "
+                 "::ferrule::DimExpr(12)) * ::ferrule::DimExpr(2)", [],
+                 [Pure, DeclareOpInterfaceMethods<LibraryOpInterface>]> {
+  let summary = "The gradients of an attention for q, k and v, without a matrix of scores in memory";
+  let description = [{
+    g is the cotangent of the attention's result; the other operands and attributes are those of `attention`. The bits are
+    those of the gradients of its parts, one after the other: kernels/attention/kernels.inc says which. The weights are
+    computed again from q and k. Where heads share keys or values, k_gradient and v_gradient hold one for each head of q;
+    with `absent` they are those for keys and values in which 0 replaces what is not finite. The last axes of q, v, g and of
+    the results have stride 1.
   }];
+  let arguments = !con((ins Ferrule_Tensor:$q, Ferrule_Tensor:$k, Ferrule_Tensor:$v, Ferrule_Tensor:$g,
+                            Variadic<Ferrule_Tensor>:$others, Ferrule_DimsAttr:$sizes, Ferrule_DimsAttr:$q_strides,
+                            Ferrule_DimsAttr:$k_strides, Ferrule_DimsAttr:$v_strides, Ferrule_DimsAttr:$g_strides,
+                            Ferrule_DimsAttr:$q_gradient_strides, Ferrule_DimsAttr:$k_gradient_strides,
+                            Ferrule_DimsAttr:$v_gradient_strides),
+                       attentionScores);
+  let results = (outs Ferrule_Tensor:$q_gradient, Ferrule_Tensor:$k_gradient, Ferrule_Tensor:$v_gradient);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+  let extraClassDeclaration = attentionSizes;
 }
 
 #endif // FERRULE_IR_GRAPH_ATTENTION_TD

@@ -31,6 +31,7 @@ const std::map<std::string, std::string> exempt = {
     {"scan", "its results are what its regions compute (tests/e2e/control_flow_test.py)"},
     {"external", "its kernel is the caller's (frontend/ferrule/tests/external_op_test.py)"},
     {"attention", "made by the fuse-attention pass"},
+    {"attention_gradient", "made by the fuse-attention pass"},
     {"pack", "made by the layout pass"},
     {"unpack", "made by the layout pass"},
     {"transpose_panels", "made by the layout pass"},

@@ -1,5 +1,6 @@
 // Attention against the scalar reference, bit for bit.
 #include "catch2/catch.hpp"
+#include "kernels/attention/cases.h"
 #include "kernels/attention/reference.h"
 #include "kernels/testing/random_data.h"
 #include "kernels/testing/skeleton_table.h"
@@ -29,48 +30,6 @@ struct Kernels {
 Kernels<float> kernels_of(const SkeletonTable& t, float) { return FERRULE_KERNELS_OF(f32); }
 Kernels<double> kernels_of(const SkeletonTable& t, double) { return FERRULE_KERNELS_OF(f64); }
 #undef FERRULE_KERNELS_OF
-
-struct Case {
-  int64_t samples, heads, kv_heads, rows, keys, width, columns;
-  bool bias, mask;
-  bool heads_inside;  // [samples, rows, heads, width] in memory instead of [samples, heads, rows, width]
-  bool keys_inside;   // k is [samples, kv_heads, width, keys] in memory
-  int broadcast;      // bit i: axis i of bias and mask has size 1
-  bool divides, masks_first, fills_true;
-  bool absent;  // With a mask its keys are absent; without, those after the row.
-  int special;  // 1: now and then -0, infinities, NaN in q, k, v and bias; 2: the bias is -infinity in half its places
-};
-
-// Of [samples, kv_heads, heads / kv_heads, rows, columns], where keys and values have one head in the third axis.
-AttentionStrides strides_of(const Case& c, bool shared, int64_t rows, int64_t columns) {
-  const int64_t group = c.heads / c.kv_heads, heads = shared ? c.kv_heads : c.heads;
-  const int64_t head = c.heads_inside ? columns : rows * columns, row = c.heads_inside ? heads * columns : columns;
-  return {0, {heads * rows * columns, shared ? head : group * head, shared ? 0 : head}, row, 1};
-}
-
-AttentionStrides broadcast_strides(const Case& c) {
-  AttentionStrides s{};
-  int64_t size = 1;
-  if (!(c.broadcast & 8)) s.column = size, size *= c.keys;
-  if (!(c.broadcast & 4)) s.row = size, size *= c.rows;
-  if (!(c.broadcast & 2)) s.batch[2] = size, s.batch[1] = size * (c.heads / c.kv_heads), size *= c.heads;
-  if (!(c.broadcast & 1)) s.batch[0] = size;
-  return s;
-}
-
-AttentionShape shape_of(const Case& c) {
-  AttentionShape s{};
-  s.batch[0] = c.samples, s.batch[1] = c.kv_heads, s.batch[2] = c.heads / c.kv_heads;
-  s.rows = c.rows, s.keys = c.keys, s.width = c.width, s.columns = c.columns;
-  s.q = strides_of(c, false, c.rows, c.width);
-  s.k = strides_of(c, true, c.keys, c.width);
-  if (c.keys_inside) s.k = {0, {c.kv_heads * c.width * c.keys, c.width * c.keys, 0}, 1, c.keys};
-  s.v = strides_of(c, true, c.keys, c.columns);
-  s.out = strides_of(c, false, c.rows, c.columns);
-  s.bias = s.mask = broadcast_strides(c);
-  s.divides = c.divides, s.masks_first = c.masks_first, s.fills_true = c.fills_true;
-  return s;
-}
 
 template <typename T>
 void run(const Case& c, const Kernels<T>& kernels, const AttentionShape& shape, const Buffer<T>& q, const Buffer<T>& k,
@@ -129,25 +88,7 @@ void check(const Case& c, uint64_t seed) {
 TEST_CASE("attention equals the reference on random shapes") {
   Random random(3);
   for (int64_t seed = 0; seed < sweep(200); ++seed) {
-    Case c{};
-    c.kv_heads = random.between(1, 2);
-    c.heads = c.kv_heads * random.between(1, 3);
-    c.samples = random.between(1, 2);
-    c.rows = random.between(1, 110);
-    c.keys = random.between(1, 70);
-    c.width = random.between(1, 40);
-    c.columns = random.between(1, 70);
-    c.bias = random.between(0, 1) == 0;
-    c.mask = random.between(0, 1) == 0;
-    c.heads_inside = random.between(0, 1) == 0;
-    c.keys_inside = random.between(0, 2) == 0;
-    c.broadcast = static_cast<int>(random.between(0, 15));
-    c.divides = random.between(0, 1) == 0;
-    c.masks_first = random.between(0, 1) == 0;
-    c.fills_true = random.between(0, 1) == 0;
-    c.absent = random.between(0, 1) == 0 && (c.mask || !c.bias);
-    if (c.absent) c.fills_true = false;
-    c.special = static_cast<int>(random.between(0, 2));
+    const Case c = random_case(random);
     check<float>(c, seed);
     check<double>(c, seed);
   }

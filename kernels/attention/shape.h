@@ -22,7 +22,15 @@ struct AttentionShape {
   int64_t divides, masks_first, fills_true;
 };
 
+// Those of the gradient for q, k and v, from the cotangent of the result, whose strides are attention.out. The last axes of q
+// and of the three results are contiguous too. Heads that share keys and values each have a gradient for them.
+struct AttentionGradientShape {
+  AttentionShape attention;
+  AttentionStrides q_gradient, k_gradient, v_gradient;
+};
+
 inline constexpr int64_t kAttentionTableSize = sizeof(AttentionShape) / sizeof(int64_t);
+inline constexpr int64_t kAttentionGradientTableSize = sizeof(AttentionGradientShape) / sizeof(int64_t);
 
 // Rows are taken 16 at a time, one a lane, and up to three such groups make a strip.
 inline constexpr int64_t kAttentionStripRows = 48;
@@ -31,6 +39,12 @@ constexpr int64_t attention_strips(int64_t rows) { return (rows + kAttentionStri
 
 // The rows of a strip packed by columns, then its scores, transposed.
 constexpr int64_t attention_scratch(int64_t keys, int64_t width) { return kAttentionStripRows * (keys + width); }
+
+// The rows of a strip of q and of the cotangent, packed; scores and their gradient; then, for one head, copies of its keys and
+// values, the running sums of their gradients, and a number a key.
+constexpr int64_t attention_gradient_scratch(int64_t keys, int64_t width, int64_t columns) {
+  return kAttentionStripRows * (width + columns + 2 * keys) + keys * (2 * (width + columns) + 1);
+}
 
 }  // namespace ferrule::kernels
 

@@ -51,7 +51,8 @@ struct Destination {
   Placed placed;
 };
 
-std::optional<Placed> placeThrough(Value end, ArrayRef<Operation *> chain) {
+/// `swapped`: columns come before rows in `end`, as place() has it.
+std::optional<Placed> placeThrough(Value end, ArrayRef<Operation *> chain, bool swapped) {
   StridedView view = StridedView::contiguous(end);
   for (Operation *op : llvm::reverse(chain)) {
     if (auto transpose = dyn_cast<TransposeOp>(op))
@@ -59,11 +60,14 @@ std::optional<Placed> placeThrough(Value end, ArrayRef<Operation *> chain) {
     else if (!view.reshape(getDims(op->getOperand(0))))
       return std::nullopt;
   }
-  return place(view, /*swapped=*/false, /*dense=*/true);
+  return place(view, swapped, /*dense=*/true);
 }
 
-Destination findDestination(Value result) {
-  Destination found{result, *placeThrough(result, {})};
+/// Nothing if the result's columns lie side by side nowhere.
+std::optional<Destination> findDestination(Value result, bool swapped = false) {
+  std::optional<Destination> found;
+  if (std::optional<Placed> placed = placeThrough(result, {}, swapped))
+    found = {result, *placed};
   SmallVector<Operation *> chain;
   for (Value value = result; value.hasOneUse();) {
     Operation *user = *value.user_begin();
@@ -73,7 +77,7 @@ Destination findDestination(Value result) {
     value = user->getResult(0);
     if (!isa<TransposeOp>(user))
       continue;
-    if (std::optional<Placed> placed = placeThrough(value, chain))
+    if (std::optional<Placed> placed = placeThrough(value, chain, swapped))
       found = {value, *placed};
   }
   return found;
@@ -98,36 +102,25 @@ void eraseDead(Operation *op) {
   }
 }
 
-class AttentionFusion {
+/// Operands and results of the op to be, as the kernel sees them.
+class Tensors {
 public:
-  explicit AttentionFusion(const AttentionMatch &match) : match(match) {}
+  explicit Tensors(const WeightsMatch &match) : match(match) {}
 
-  bool run() {
-    MatmulOp scores = match.scores;
-    Type element = getElementType(scores.getResult());
-    if (!element.isF32() && !element.isF64())
-      return false;
-    Destination destination = findDestination(match.result);
-    std::optional<Placed> q = placeOperand(scores.getA(), scores.getTransposeA());
-    std::optional<Placed> k = placeOperand(match.k, !scores.getTransposeB());
-    std::optional<Placed> v = placeOperand(match.v, match.product.getTransposeB(), /*dense=*/true);
-    if (!q || !k || !v)
-      return false;
-    tensors = {*q, *k, *v, destination.placed};
-    for (Value other : {match.mask, match.bias})
-      if (other) {
-        std::optional<Placed> placed = placeOperand(other);
-        if (!placed)
-          return false;
-        tensors.push_back(*placed);
-      }
-    if (!alignBatches())
-      return false;
-    create(destination);
-    return true;
+  /// False if an operand is none that the kernel reads.
+  bool add(std::optional<Placed> tensor) {
+    if (tensor)
+      tensors.push_back(*tensor);
+    return bool(tensor);
+  }
+  /// Mask and bias, if there are such.
+  bool addOthers() {
+    firstOther = tensors.size();
+    otherCount = bool(match.mask) + bool(match.bias);
+    return llvm::all_of(ArrayRef<Value>{match.mask, match.bias},
+                        [&](Value other) { return !other || add(placeOperand(other)); });
   }
 
-private:
   /// Three batch axes, the same for all.
   bool alignBatches() {
     SmallVector<StridedAxes> batches;
@@ -142,53 +135,147 @@ private:
     return true;
   }
 
-  DimsAttr getStrides(const Placed &tensor) {
+  const Placed &operator[](unsigned number) const { return tensors[number]; }
+  unsigned size() const { return tensors.size(); }
+
+  DimsAttr getStrides(unsigned number) const {
+    const Placed &tensor = tensors[number];
     SmallVector<DimExpr> numbers{tensor.offset};
     for (const StridedAxis &axis : tensor.batch)
       numbers.push_back(axis.stride);
     numbers.append({tensor.row.stride, tensor.column.stride});
-    return DimsAttr::get(match.product.getContext(), numbers);
+    return DimsAttr::get(getContext(), numbers);
   }
 
-  DimsAttr getSizes() {
+  DimsAttr getSizes(const DimExpr &columns) const {
     SmallVector<DimExpr> sizes;
     for (const StridedAxis &axis : tensors[0].batch)
       sizes.push_back(axis.size);
-    Dims scores = getDims(match.scores.getResult()), result = getDims(match.product.getResult());
-    sizes.append({scores[scores.size() - 2], scores.back(), match.scores.getInnerSize(), result.back()});
-    return DimsAttr::get(match.product.getContext(), sizes);
+    MatmulOp product = match.scores;
+    Dims scores = getDims(product.getResult());
+    sizes.append({scores[scores.size() - 2], scores.back(), product.getInnerSize(), columns});
+    return DimsAttr::get(getContext(), sizes);
   }
 
-  void create(const Destination &destination) {
-    Operation *last = destination.value.getDefiningOp();
-    OpBuilder builder(last);
-    GraphBuilder b(builder, match.product.getLoc());
+  SmallVector<Value> getOthers() const {
     SmallVector<Value> others;
-    DimsAttr strides[2];
-    auto *next = tensors.begin() + 4;
-    for (auto [present, its] : {std::pair(bool(match.mask), &strides[0]), std::pair(bool(match.bias), &strides[1])})
-      if (present) {
-        *its = getStrides(*next);
-        others.push_back((next++)->base);
-      }
-    auto op = b.create<AttentionOp>(
-        destination.value.getType(), tensors[0].base, tensors[1].base, tensors[2].base, others, getSizes(),
-        getStrides(tensors[0]), getStrides(tensors[1]), getStrides(tensors[2]), getStrides(tensors[3]), strides[0],
-        strides[1], builder.getF64FloatAttr(match.scale), builder.getF64FloatAttr(match.fill),
-        builder.getBoolAttr(match.divides), builder.getBoolAttr(match.masksFirst), builder.getBoolAttr(match.fillsTrue),
-        builder.getBoolAttr(match.absent), builder.getBoolAttr(match.causal));
-    Value replaced = destination.value;
-    replaced.replaceAllUsesWith(op.getResult());
+    for (const Placed &other : ArrayRef(tensors).slice(firstOther, otherCount))
+      others.push_back(other.base);
+    return others;
+  }
+  DimsAttr getMaskStrides() const { return match.mask ? getStrides(firstOther) : DimsAttr(); }
+  DimsAttr getBiasStrides() const { return match.bias ? getStrides(firstOther + otherCount - 1) : DimsAttr(); }
+
+private:
+  MLIRContext *getContext() const { return match.k.getContext(); }
+
+  const WeightsMatch &match;
+  SmallVector<Placed, 0> tensors;
+  unsigned firstOther = 0, otherCount = 0;
+};
+
+bool isComputed(const WeightsMatch &match) {
+  MatmulOp scores = match.scores;
+  Type element = getElementType(scores.getResult());
+  return element.isF32() || element.isF64();
+}
+
+/// What says how scores are made: the last attributes of both ops.
+template <typename Op, typename... Args>
+Op createWith(GraphBuilder &b, OpBuilder &builder, const WeightsMatch &match, const Tensors &tensors, Args &&...args) {
+  return b.create<Op>(std::forward<Args>(args)..., tensors.getMaskStrides(), tensors.getBiasStrides(),
+                      builder.getF64FloatAttr(match.scale), builder.getF64FloatAttr(match.fill),
+                      builder.getBoolAttr(match.divides), builder.getBoolAttr(match.masksFirst),
+                      builder.getBoolAttr(match.fillsTrue), builder.getBoolAttr(match.absent),
+                      builder.getBoolAttr(match.causal));
+}
+
+void fuse(AttentionMatch match) {
+  std::optional<Destination> destination = findDestination(match.result);
+  if (!isComputed(match) || !destination)
+    return;
+  Tensors tensors(match);
+  if (!tensors.add(placeOperand(match.scores.getA(), match.scores.getTransposeA())) ||
+      !tensors.add(placeOperand(match.k, !match.scores.getTransposeB())) ||
+      !tensors.add(placeOperand(match.v, match.product.getTransposeB(), /*dense=*/true)) ||
+      !tensors.add(destination->placed) || !tensors.addOthers() || !tensors.alignBatches())
+    return;
+  Value replaced = destination->value;
+  Operation *last = replaced.getDefiningOp();
+  OpBuilder builder(last);
+  GraphBuilder b(builder, match.product.getLoc());
+  auto op = createWith<AttentionOp>(b, builder, match, tensors, replaced.getType(), tensors[0].base, tensors[1].base,
+                                    tensors[2].base, tensors.getOthers(),
+                                    tensors.getSizes(getDims(match.product.getResult()).back()), tensors.getStrides(0),
+                                    tensors.getStrides(1), tensors.getStrides(2), tensors.getStrides(3));
+  replaced.replaceAllUsesWith(op.getResult());
+  eraseDead(last);
+}
+
+/// Whether all operands stand before the op: the gradient of one does not wait for the others.
+bool areBefore(Operation *op, const Tensors &tensors) {
+  for (unsigned number = 0; number < tensors.size(); ++number)
+    if (Operation *maker = tensors[number].base.getDefiningOp();
+        maker && maker->getBlock() == op->getBlock() && !maker->isBeforeInBlock(op))
+      return false;
+  return true;
+}
+
+void fuse(AttentionGradientMatch match) {
+  std::optional<Destination> destinations[] = {findDestination(match.qGradient),
+                                               findDestination(match.kGradient.op, match.kGradient.swapped),
+                                               findDestination(match.vGradient.op, match.vGradient.swapped)};
+  if (!isComputed(match) || !llvm::all_of(destinations, [](const auto &destination) { return bool(destination); }))
+    return;
+  Tensors tensors(match);
+  if (!tensors.add(placeOperand(match.scores.getA(), /*swapped=*/false, /*dense=*/true)) ||
+      !tensors.add(placeOperand(match.k, !match.scores.getTransposeB())) ||
+      !tensors.add(placeOperand(match.v, !match.slopes.getTransposeB(), /*dense=*/true)) ||
+      !tensors.add(placeOperand(match.slopes.getA(), /*swapped=*/false, /*dense=*/true)) || !tensors.addOthers())
+    return;
+  Operation *first = match.qGradient;
+  for (Operation *op : {match.kGradient.op.getOperation(), match.vGradient.op.getOperation()}) {
+    if (op->getBlock() != first->getBlock())
+      return;
+    if (op->isBeforeInBlock(first))
+      first = op;
+  }
+  if (!areBefore(first, tensors))
+    return;
+  unsigned operands = tensors.size();
+  for (const std::optional<Destination> &destination : destinations)
+    tensors.add(destination->placed);
+  if (!tensors.alignBatches())
+    return;
+
+  OpBuilder builder(first);
+  GraphBuilder b(builder, match.qGradient.getLoc());
+  auto op = createWith<AttentionGradientOp>(
+      b, builder, match, tensors, destinations[0]->value.getType(), destinations[1]->value.getType(),
+      destinations[2]->value.getType(), tensors[0].base, tensors[1].base, tensors[2].base, tensors[3].base,
+      tensors.getOthers(), tensors.getSizes(getDims(match.slopes.getA()).back()), tensors.getStrides(0),
+      tensors.getStrides(1), tensors.getStrides(2), tensors.getStrides(3), tensors.getStrides(operands),
+      tensors.getStrides(operands + 1), tensors.getStrides(operands + 2));
+  for (auto [destination, result] : llvm::zip_equal(destinations, op->getResults())) {
+    Operation *last = destination->value.getDefiningOp();
+    destination->value.replaceAllUsesWith(result);
     eraseDead(last);
   }
-
-  AttentionMatch match;
-  /// q, k, v, the result, then the mask and the bias if there are such.
-  SmallVector<Placed, 0> tensors;
-};
+}
 
 struct FuseAttentionPass : impl::FuseAttentionPassBase<FuseAttentionPass> {
   void runOnOperation() override {
+    // Gradients first: what they read of an attention, its own match must not find. Fusing one erases no product of another
+    // that is in the list, but may replace what that one reads.
+    SmallVector<MatmulOp> products;
+    getOperation().walk([&](MatmulOp op) {
+      if (matchAttentionGradient(op))
+        products.push_back(op);
+    });
+    for (MatmulOp op : products)
+      if (std::optional<AttentionGradientMatch> match = matchAttentionGradient(op))
+        fuse(*match);
+
     SmallVector<Operation *> last;
     getOperation().walk([&](Operation *op) {
       if (matchAttention(op))
@@ -197,7 +284,7 @@ struct FuseAttentionPass : impl::FuseAttentionPassBase<FuseAttentionPass> {
     // In program order: fusing one erases no op that ends a later one, but may replace what that one reads.
     for (Operation *op : last)
       if (std::optional<AttentionMatch> match = matchAttention(op))
-        AttentionFusion(*match).run();
+        fuse(*match);
   }
 };
 
