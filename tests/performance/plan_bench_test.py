@@ -25,7 +25,11 @@ def test_problems_and_their_means():
 def test_json_is_what_the_planner_prints():
     if not plan.BENCHMARK.exists():
         pytest.skip("./dev bench plan makes planner_bench")
-    problems = plan.minimalloc()
+    planner = plan.run_planner()
+    problems, random = planner["minimalloc"], planner["random"]
     assert [each["problem"] for each in problems] == list("ABCDEFGHIJK")
     assert all(1 <= each["full"] <= each["quick"] <= each["greedy"] <= each["by_size"] for each in problems)
     assert sum(each["fits"] for each in problems) >= 9
+    assert [each["intervals"] for each in random] == [1000] * 4 + [5000] * 4
+    assert all(1 <= each["compiler"] <= each["greedy"] for each in random)
+    assert len(plan.random_table(random)) == 2 + len(random)

@@ -9,9 +9,9 @@ namespace {
 constexpr uint64_t kSizeLimit = uint64_t{1} << 62;
 constexpr uint64_t kNone = ~uint64_t{0};
 
-// No further placement begins once this much work (see placement_work) is spent: about a tenth of a second. It takes
-// thousands of intervals, hundreds of them live together, to get there.
-constexpr uint64_t kWorkLimit = 16'000'000;
+// No further placement begins once this much work (see placement_work) is spent: about a twentieth of a second. It
+// takes thousands of intervals, hundreds of them live together, to get there.
+constexpr uint64_t kWorkLimit = 8'000'000;
 
 template <typename T>
 T least(T a, T b) {

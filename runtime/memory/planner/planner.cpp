@@ -9,8 +9,9 @@
 namespace ferrule::memory {
 namespace {
 
-// A model with more conflicts than this (64 MiB of them) is left to the greedy placements.
-constexpr uint64_t kModelEntryLimit = 16'000'000;
+// A model with more conflicts than this (64 MiB of them), or than one for so many steps of the search, is left to the
+// greedy placements: making it takes as long as the search, which could look at each interval a few times at most.
+constexpr uint64_t kModelEntryLimit = 16'000'000, kStepsPerEntry = 8;
 
 // Intervals that can be planned apart from the others, and how high their placement reaches.
 struct Group {
@@ -44,6 +45,7 @@ uint64_t improve_groups(const std::vector<Interval>& intervals, uint64_t granule
                         Plan* plan) {
   uint64_t target = std::max(plan->lower_bound, options.target_peak);
   uint64_t proven = plan->lower_bound;
+  const uint64_t entry_limit = std::min(kModelEntryLimit, options.search_steps / kStepsPerEntry);
   uint64_t peak = 0;
   std::vector<Group> groups = groups_by_peak(intervals, granule, plan->offsets);
   const size_t last = static_cast<size_t>(std::count_if(
@@ -52,7 +54,7 @@ uint64_t improve_groups(const std::vector<Interval>& intervals, uint64_t granule
     Group& group = groups[g];
     ConflictModel model;
     if (group.peak > target && plan->steps < options.search_steps &&
-        build_conflict_model(intervals, group.members, granule, kModelEntryLimit, &model)) {
+        build_conflict_model(intervals, group.members, granule, entry_limit, &model)) {
       std::vector<uint64_t> offsets;
       for (uint32_t i : group.members) offsets.push_back(plan->offsets[i]);
       const uint64_t left = options.search_steps - plan->steps;

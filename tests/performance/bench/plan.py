@@ -22,8 +22,9 @@ def main(arguments):
     # A program that an earlier process has made says nothing about its making.
     os.environ["FERRULE_PROGRAM_CACHE"] = "off"
     others = OtherLoad()
-    show("MiniMalloc's problems")
-    problems = minimalloc()
+    show("MiniMalloc's problems, and random ones")
+    planner = run_planner()
+    problems, random = planner["minimalloc"], planner["random"]
     plans = []
     for name in options.model:
         show(f"{name} is compiled")
@@ -31,12 +32,13 @@ def main(arguments):
     show("")
     share = others.share()
     what = "Peaks are parts of the lower bound; seconds are the processor's, but for networks those of the clock."
-    lines = [tables.caption(what, {}, options.command, share), "", *problem_table(problems), "", *plan_table(plans)]
-    command_line.publish_lines(options, "plan", lines, {"minimalloc": problems, "networks": plans}, {}, share)
+    lines = [tables.caption(what, {}, options.command, share), "", *problem_table(problems), "", *random_table(random), "",
+             *plan_table(plans)]  # fmt: skip
+    command_line.publish_lines(options, "plan", lines, {**planner, "networks": plans}, {}, share)
 
 
-def minimalloc():
-    """The rows of MiniMalloc's problems, a list of dicts; see planner_bench.cpp."""
+def run_planner():
+    """{"minimalloc": rows, "random": rows} of planner_bench.cpp, lists of dicts."""
     if not BENCHMARK.exists():
         sys.exit(f"{BENCHMARK} is missing: ./dev bench makes it")
     done = subprocess.run([BENCHMARK, "--json"], cwd=ROOT, check=True, capture_output=True, text=True)
@@ -83,6 +85,17 @@ def problem_table(problems):
     lines.append(["geometric mean, sum", "", *means[:3], "", means[3], f"{total:.1f}", f"{solved} of {len(problems)}"])
     return tables.markdown(["problem", "intervals", "greedy by size", "greedy portfolio", "short search", "seconds",
                             "full search", "seconds", "fits 1,048,576"], lines)  # fmt: skip
+
+
+def random_table(rows):
+    """Markdown of the random problems: `longest` is the most instructions that an interval lives."""
+    lines = [
+        [f"{each['intervals']:,}", str(each["longest"]), f"{each['greedy']:.4f}", tables.number(each["greedy_milliseconds"]),
+         f"{each['compiler']:.4f}", tables.number(each["compiler_milliseconds"])]
+        for each in rows
+    ]  # fmt: skip
+    heads = ["random intervals", "longest life", "greedy portfolio", "ms", "as the compiler plans", "ms"]
+    return tables.markdown(heads, lines)
 
 
 def plan_table(plans):
