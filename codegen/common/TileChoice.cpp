@@ -20,10 +20,13 @@ ArrayRef<ProductTile> mlir::ferrule::getProductTiles() { return productTiles; }
 
 /// Half cycles that a step of k takes in a register tile, on a processor that begins two multiply-adds and two loads a
 /// cycle and has the result of one after four.
-static int64_t getStepCost(int64_t rows, int64_t panels) { return std::max({rows * panels, rows + panels, int64_t(8)}); }
+static int64_t getStepCost(int64_t rows, int64_t panels) {
+  return std::max({rows * panels, rows + panels, int64_t(8)});
+}
 
-/// A step of k in all register tiles of a strip that is `panels` wide and `rows` high; none is taller than `height`. The
-/// skeleton halves what is left over where one tile would need more code (with_height in kernels/base/contraction.h).
+/// A step of k in all register tiles of a strip that is `panels` wide and `rows` high; none is taller than `height`.
+/// The skeleton halves what is left over where one tile would need more code (with_height in
+/// kernels/base/contraction.h).
 static int64_t getStripCost(int64_t rows, int64_t panels, int64_t height) {
   int64_t cost = rows / height * getStepCost(height, panels), rest = rows % height;
   if (rest == 9 || rest == 11 || rest == 13)
@@ -36,15 +39,15 @@ static int64_t getProductCost(int64_t rows, int64_t panels, int64_t width, int64
   return panels / width * getStripCost(rows, width, height) + panels % width * getStripCost(rows, 1, height);
 }
 
-/// Whether strips of three panels are as fast as those of two. They read fewer rows at a time, which the first-level cache
-/// holds more often, so a hundredth more work is no loss.
+/// Whether strips of three panels are as fast as those of two. They read fewer rows at a time, which the first-level
+/// cache holds more often, so a hundredth more work is no loss.
 static bool preferThreePanels(std::optional<int64_t> m, int64_t panels) {
   int64_t rows = m.value_or(8 * 14);
   return getProductCost(rows, panels, 3, 8) * 100 <= getProductCost(rows, panels, 2, 14) * 101;
 }
 
-/// With one row or two the panels are read once and the memory they come from sets the pace; it does so for three at a time
-/// as for four. A panel alone waits for its sums as long as two take to read.
+/// With one row or two the panels are read once and the memory they come from sets the pace; it does so for three at a
+/// time as for four. A panel alone waits for its sums as long as two take to read.
 static unsigned chooseForFewRows(int64_t panels) {
   auto rowCost = [&](int64_t width) { return panels / width * width + panels % width * 2; };
   return rowCost(3) * 32 <= rowCost(4) * 33 ? threePanels : fewRows;
@@ -65,8 +68,8 @@ unsigned mlir::ferrule::chooseProductTile(const ProductShape &shape) {
   // Rows that lie a multiple of 4 KiB apart share a set of an 8-way cache: no more than 8 of them fit.
   bool rowsCollide = rowBytes && *rowBytes != 0 && *rowBytes % 4096 == 0 && panels > 3;
   bool three = rowsCollide || preferThreePanels(m, panels);
-  // Threads share out tiles: where there are few, lower ones are shared more evenly. All they cost is that panels are read
-  // more often, and those of so small a matrix come from near by.
+  // Threads share out tiles: where there are few, lower ones are shared more evenly. All they cost is that panels are
+  // read more often, and those of so small a matrix come from near by.
   constexpr int64_t few = 32;
   const ProductTile &tile = productTiles[three ? threePanels : twoPanels];
   auto ceilDiv = [](int64_t a, int64_t b) { return (a + b - 1) / b; };

@@ -228,7 +228,7 @@ TEST_CASE("convolutions of images in pieces equal the reference on the whole ima
 }
 
 TEST_CASE("the gradient of a weight equals the reference over blocks of positions and of channels") {
-  // Blocks of whole rows, of parts of long rows, and of one tap that meets every position; more channels than a block's.
+  // Blocks of whole rows, of parts of long rows, and of one tap that meets every position; more channels than one has.
   check<float>({2, 9, 40, 20, 9, 40, 18, 1, 3, 3, 1, 1, 1, 1, 1, 1}, 1, false);
   check<float>({1, 2, 300, 9, 2, 300, 33, 1, 1, 3, 1, 1, 0, 1, 1, 1}, 2, true);
   check<float>({3, 13, 11, 270, 13, 11, 33, 1, 1, 1, 1, 1, 0, 0, 1, 1}, 3, false);

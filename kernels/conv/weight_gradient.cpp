@@ -5,8 +5,8 @@
 // lanes matrix. Output positions whose input lies in the padding are absent, which here only shortens loops.
 //
 // There may be far more positions than caches hold of x and dy. They are taken in blocks, over each of which all
-// register tiles pass before the next; meanwhile the sums of a tile wait in scratch. What order a sum has is not changed
-// by this: its positions come in ascending order all the same.
+// register tiles pass before the next; meanwhile the sums of a tile wait in scratch. What order a sum has is not
+// changed by this: its positions come in ascending order all the same.
 #include "kernels/base/define.h"
 #include "kernels/base/lane_transpose.h"
 #include "kernels/conv/strip.h"
@@ -19,8 +19,8 @@ struct Tap {
   int64_t d, h, w;
 };
 
-// What a tile of threads computes: `rows` rows of the packed weight from `weight_row` on, in panels that lie `panel_rows`
-// rows apart. The first one's first column is `column`; the last one has `last_count` columns.
+// What a tile of threads computes: rows of the packed weight from `weight_row` on, in panels that lie `panel_rows` rows
+// apart. The first one's first column is `column`; the last one has `last_count` columns.
 struct WeightRows {
   Tap at;
   int64_t column, last_count, weight_row, panel_rows;
@@ -37,7 +37,7 @@ struct WeightGradient {
   const T* x;   // at the group's first input channel
   const T* dy;  // at the group's first output channel
   ConvShape s;
-  bool merges;    // the taps of a kernel row count as channels
+  bool merges;  // the taps of a kernel row count as channels
   T* scratch;
 
   // The sums of a register tile between two blocks of positions.
@@ -73,10 +73,11 @@ struct WeightGradient {
   }
   static FERRULE_INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-  // Channels [channel, channel + ROWS) of the segments [first, end); `sums` holds what came before. RAGGED: PANELS is 1,
-  // with less than 16 columns.
+  // Channels [channel, channel + ROWS) of the segments [first, end); `sums` holds what came before. RAGGED: PANELS is
+  // 1, with less than 16 columns.
   template <int ROWS, int PANELS, bool RAGGED>
-  FERRULE_LATE_INLINE void tile(const WeightRows& weight, int64_t channel, int64_t first, int64_t end, T* waiting) const {
+  FERRULE_LATE_INLINE void tile(const WeightRows& weight, int64_t channel, int64_t first, int64_t end,
+                                T* waiting) const {
     Sums<ROWS, PANELS> own;
     const bool begins = first == 0, ends = end == segments();
     Sums<ROWS, PANELS>& sums = begins && ends ? own : *reinterpret_cast<Sums<ROWS, PANELS>*>(waiting);
@@ -114,7 +115,8 @@ struct WeightGradient {
     const Range rows = outputs_inside(s.out_h, s.in_h, s.stride_h, s.pad_top, offset_h);
     const Columns columns = columns_of(at, channel, ROWS);
     const int64_t row_parts = row_segments(), step = s.stride_w * s.in_c;
-    const int64_t next_x = row_parts == 1 ? block_segments() * s.stride_h * s.in_w * s.in_c : kWeightGradientBlock * step;
+    const int64_t next_x =
+        row_parts == 1 ? block_segments() * s.stride_h * s.in_w * s.in_c : kWeightGradientBlock * step;
     const int64_t next_dy = (row_parts == 1 ? block_segments() * s.out_w : kWeightGradientBlock) * s.out_c;
     const auto position = [&](int64_t segment) __attribute__((always_inline)) {
       return segment / row_parts * s.out_w + segment % row_parts * kWeightGradientBlock;
@@ -232,8 +234,7 @@ struct WeightGradient {
     };
     const int64_t first = pair * 2;
     if constexpr (has_tile<T>(2)) {
-      if (columns >= 2 * kLanes && (first + 2) * kLanes <= columns)
-        return channels<2, false>(rows_of(first, kLanes));
+      if (columns >= 2 * kLanes && (first + 2) * kLanes <= columns) return channels<2, false>(rows_of(first, kLanes));
     }
     for (int64_t panel = first; panel < first + 2 && panel < panels; ++panel) {
       if (ragged != 0 && panel == panels - 1) {
@@ -264,11 +265,10 @@ FERRULE_INLINE void weight_gradient(void* ctx, FerruleStore store, const T* x, c
   const int64_t taps = s.kernel_d * s.kernel_h * taps_w;
   for (int64_t t = tile_begin; t < tile_end; ++t) {
     const int64_t g = t / (pairs * taps);
-    const WeightGradient<T> gradient{
-        ctx, store, x + g * (s.in_c / s.groups), dy + g * (s.out_c / s.groups), s, merges, static_cast<T*>(scratch)};
+    const WeightGradient<T> gradient{ctx, store,  x + g * (s.in_c / s.groups), dy + g * (s.out_c / s.groups),
+                                     s,   merges, static_cast<T*>(scratch)};
     const int64_t tap = t % taps;
-    gradient.pair_at(g, t / taps % pairs,
-                     {tap / (s.kernel_h * taps_w), tap / taps_w % s.kernel_h, tap % taps_w});
+    gradient.pair_at(g, t / taps % pairs, {tap / (s.kernel_h * taps_w), tap / taps_w % s.kernel_h, tap % taps_w});
   }
 }
 
