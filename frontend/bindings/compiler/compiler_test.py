@@ -101,9 +101,8 @@ def test_the_arguments_of_apply_are_checked():
 _PARTS = [0, -1, 2, slice(None), slice(1, None), slice(None, -1), slice(3, 0, -1), slice(None, None, -2), slice(2, 2), None]
 
 
-def taken(array, plain):
-    """What `plain_subscript` says, done by NumPy."""
-    cut, rows, _ = plain
+def taken(array, cut, rows):
+    """What `read_plain_subscript` says that it took, by NumPy."""
     if cut is not None:
         for axis, (start, stop, step) in enumerate(zip(*cut)):
             array = array.take(range(start, stop, step), axis)
@@ -117,18 +116,19 @@ def test_a_plain_subscript_takes_what_numpy_takes():
     indices += [(Ellipsis, part) for part in _PARTS] + [(part, Ellipsis, -1) for part in _PARTS]
     indices += [(part, 1, None, slice(4, None, -3)) for part in _PARTS] + [(1, 2, 3), (1, 2, 3, Ellipsis)]
     for index in indices:
-        plain = c.plain_subscript(handle, index)
+        value, cut, rows, is_view = c.read_plain_subscript(handle, index)
         expected = array[index]
-        np.testing.assert_array_equal(taken(array, plain), expected, err_msg=str(index))
-        assert plain[2] == isinstance(expected, np.ndarray), index  # a scalar is a copy
+        np.testing.assert_array_equal(value.numpy(), expected, err_msg=str(index))
+        np.testing.assert_array_equal(taken(array, cut, rows), expected, err_msg=str(index))
+        assert is_view == isinstance(expected, np.ndarray), index  # a scalar is a copy
 
 
 def test_other_subscripts_are_not_plain(batch):
     handle = tensor(1.0, 2.0, 3.0)
     others = [3, -4, (0, 0), slice(None, None, 0), slice(0, batch), [0], True, 1.0, "a", np.int64(1), (..., ...), 1 << 70]
-    assert [index for index in others if c.plain_subscript(handle, index) is not None] == []
+    assert [index for index in others if c.read_plain_subscript(handle, index) is not None] == []
     with c.Trace("entry") as trace:
-        assert c.plain_subscript(trace.input("x", [batch, 3]), 0) is None
+        assert c.read_plain_subscript(trace.input("x", [batch, 3]), 0) is None
 
 
 # ---- ops and errors --------------------------------------------------------------------------------------------------
