@@ -292,8 +292,9 @@ TEST_CASE("sessions run at the same time, over one pool and over shared variable
   CHECK(variable_w(trainer) == std::vector<float>{1 + added, 2 + added, 3 + added, 4 + added});
 }
 
-// A pool whose threads come one after the other, the last one first; `context` counts its calls.
-FerruleThreadPool backward_pool(int* calls) {
+// A session with four threads of a pool in which they come one after the other, the last one first; `calls` counts its
+// parallel_for.
+Session create_backward_session(const Program& program, int* calls) {
   FerruleThreadPool pool{};
   pool.struct_size = sizeof(pool);
   pool.context = calls;
@@ -302,20 +303,20 @@ FerruleThreadPool backward_pool(int* calls) {
     ++*static_cast<int*>(context);
     for (uint32_t i = count; i-- > 0;) body(body_context, i);
   };
-  return pool;
+  Session::Options options;
+  options.thread_pool = &pool;
+  Result<Session> session = Session::create(program, options);
+  REQUIRE(session.ok());
+  return std::move(*session);
 }
 
 TEST_CASE("the caller's thread pool runs the tiles, and a thread that comes first does the others' share") {
   const Program program = open_test_program();
   int calls = 0;
-  const FerruleThreadPool pool = backward_pool(&calls);
-  Session::Options options;
-  options.thread_pool = &pool;
-  Result<Session> session = Session::create(program, options);
-  REQUIRE(session.ok());
-  CHECK(session->info().thread_count == 4);
+  Session session = create_backward_session(program, &calls);
+  CHECK(session.info().thread_count == 4);
   Tensor thread;
-  check_ok(session->run("threads", {rows(8)}, {&thread}));
+  check_ok(session.run("threads", {rows(8)}, {&thread}));
   CHECK(calls == 1);
   const std::vector<int32_t> got(thread.data<int32_t>(), thread.data<int32_t>() + 8);
   CHECK(got == std::vector<int32_t>(8, 3));
@@ -324,16 +325,12 @@ TEST_CASE("the caller's thread pool runs the tiles, and a thread that comes firs
 TEST_CASE("of the tiles that fail the first one is named, whichever thread comes first") {
   const Program program = open_test_program();
   int calls = 0;
-  const FerruleThreadPool pool = backward_pool(&calls);
-  Session::Options options;
-  options.thread_pool = &pool;
-  Result<Session> session = Session::create(program, options);
-  REQUIRE(session.ok());
+  Session session = create_backward_session(program, &calls);
   for (int first = 0; first < 8; ++first) {
     std::vector<int32_t> values(8, 0);
     for (int row = first; row < 8; ++row) values[row] = 40 + row;
     Tensor checked;
-    const Status status = session->run("check", {indices(values)}, {&checked});
+    const Status status = session.run("check", {indices(values)}, {&checked});
     CHECK_THAT(status.message(), contains("index " + std::to_string(40 + first)) &&
                                      contains("position " + std::to_string(first) + " "));
   }

@@ -10,7 +10,7 @@ namespace ferrule::runtime {
 // them in one row. A thread that has done its own takes what is left of the others': a worker may have to be woken, and
 // tiles may take different times.
 struct Session::Launch {
-  static constexpr int64_t kMaxChunks = 4;  // a thread
+  static constexpr int64_t kMaxChunks = 2;  // a thread
 
   KernelEntry kernel;
   FerruleKernelArgs args;  // but for thread, tile range, scratch and error
@@ -35,8 +35,10 @@ struct Session::Launch {
     const int64_t quotient = launch.tiles / count, remainder = launch.tiles % count;
     for (uint32_t k = 0; k < launch.thread_count; ++k) {
       const uint32_t owner = index + k < launch.thread_count ? index + k : index + k - launch.thread_count;
-      for (;;) {
-        const uint32_t chunk = launch.threads[owner].taken.fetch_add(1, std::memory_order_relaxed);
+      std::atomic<uint32_t>& taken = launch.threads[owner].taken;
+      // Looked at first: taking moves the cache line away from the others.
+      while (taken.load(std::memory_order_relaxed) < launch.chunk_count) {
+        const uint32_t chunk = taken.fetch_add(1, std::memory_order_relaxed);
         if (chunk >= launch.chunk_count) break;
         const int64_t i = int64_t{owner} * launch.chunk_count + chunk;
         args.tile_begin = quotient * i + (i < remainder ? i : remainder);
