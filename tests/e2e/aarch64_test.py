@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import resnet18
 import tagger
+from array_bits import bits
 from example_training import compile_example
 from ferrule._stream import apply
 from model_cases import SIZES, batches_of
@@ -35,14 +36,6 @@ def assert_same(got, wanted):
     for name in wanted:
         assert got[name].dtype == wanted[name].dtype and got[name].shape == wanted[name].shape, name
         assert bits(got[name]) == bits(wanted[name]), name
-
-
-def bits(array):
-    """The array's bits, with every NaN made the same."""
-    array = np.ascontiguousarray(array)
-    if array.dtype.kind not in "biu":
-        array = np.where(np.isnan(array), np.array(np.nan, array.dtype), array)
-    return array.tobytes()
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from array_bits import bits
 from ferrule.errors import BudgetError
 from memory_budget_test import smallest_of
 from random_graphs import FUNCTIONAL, REFERENCE, RandomGraph
@@ -13,12 +14,6 @@ from ferrule import _compiler
 
 SEEDS = [*range(6), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 300))]
 TOLERANCE = {"float16": 0.1, "float32": 2e-3, "float64": 1e-9}
-
-
-def bits(array):
-    """The array's bits, with every NaN made the same."""
-    array = np.ascontiguousarray(array)
-    return np.where(np.isnan(array), np.array(np.nan, array.dtype), array).tobytes()
 
 
 class Entries:

@@ -7,6 +7,7 @@ network, and every variable after 20 training steps.
 import digits
 import numpy as np
 import pytest
+from array_bits import bits
 from ferrule import _compiler
 from ferrule.data.shuffle import epoch_order
 from safetensors.numpy import load_file, save_file
@@ -14,14 +15,6 @@ from safetensors.numpy import load_file, save_file
 import ferrule as fer
 
 LEVELS = ("x86-64-v3", "x86-64-v4")
-
-
-def bits(array):
-    """The array's bits, with every NaN made the same."""
-    array = np.ascontiguousarray(array)
-    if array.dtype.kind == "f":
-        array = np.where(np.isnan(array), np.array(np.nan, array.dtype), array)
-    return array.tobytes()
 
 
 def assert_same(state, reference):
