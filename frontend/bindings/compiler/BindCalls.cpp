@@ -152,10 +152,8 @@ public:
       return record(key, arguments, named);
     if (!found->second.prototype)
       return run(arguments, named);
-    UserLine line = findUserLine();
-    if (!line.text)
-      throw py::error_already_set();
-    auto results = unwrap(found->second.prototype->record(recorder, key.tensors, {line.location, getModulePath()}));
+    CallSite site{getUserLine().location, getModulePath()};
+    auto results = unwrap(found->second.prototype->record(recorder, key.tensors, site));
     return give(found->second.form, results);
   }
 

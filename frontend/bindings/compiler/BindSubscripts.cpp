@@ -115,9 +115,7 @@ TensorRef recordOp(llvm::StringRef op, TensorRef operand, std::initializer_list<
 }
 
 TensorRef record(const PlainSubscript &subscript, TensorRef operand) {
-  UserLine line = findUserLine();
-  if (!line.text)
-    throw py::error_already_set();
+  UserLine line = getUserLine();
   if (subscript.isCut)
     operand = recordOp("slice", std::move(operand),
                        {{"starts", toConstantShape(subscript.starts)},

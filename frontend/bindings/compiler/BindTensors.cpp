@@ -81,10 +81,7 @@ PyObject *applyOp(PyObject *, PyObject *const *arguments, Py_ssize_t count) {
     if (count > 3) {
       call.location = SourceLocation::parse(py::handle(arguments[3]).cast<std::string>());
     } else {
-      UserLine line = findUserLine();
-      if (!line.text)
-        throw py::error_already_set();
-      call.location = line.location;
+      call.location = getUserLine().location;
     }
     call.modulePath = count > 4 ? py::handle(arguments[4]).cast<std::string>() : getModulePath();
     auto handles = unwrap(getFrontend().apply(call));

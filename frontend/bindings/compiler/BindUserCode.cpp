@@ -11,12 +11,7 @@ void bindUserCode(py::module_ &module) {
       py::arg("is_internal"), "A callable that says whether the frames of a code object are not the user's.");
   module.def(
       "user_location",
-      [] {
-        UserLine line = findUserLine();
-        if (!line.text)
-          throw py::error_already_set();
-        return py::reinterpret_borrow<py::object>(line.text);
-      },
+      [] { return py::reinterpret_borrow<py::object>(getUserLine().text); },
       "``\"file.py:12\"`` of the innermost frame that is the user's, ``\"\"`` when there is none.");
   module.def("push_module", pushModule, py::arg("name"), "Enters the call of the module ``name``.");
   module.def("pop_module", popModule, "Leaves the innermost module call.");

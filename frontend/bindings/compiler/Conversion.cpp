@@ -31,12 +31,14 @@ Registered &getRegistered() {
 
 void setErrorClasses(py::dict classes) { getRegistered().errorClasses = std::move(classes); }
 
-std::string describeUserLine() {
+UserLine getUserLine() {
   UserLine line = findUserLine();
   if (!line.text)
     throw py::error_already_set();
-  return line.location.str();
+  return line;
 }
+
+std::string describeUserLine() { return getUserLine().location.str(); }
 
 void raise(llvm::Error error) {
   ErrorText text = takeErrorText(std::move(error));

@@ -2,6 +2,7 @@
 #ifndef FERRULE_FRONTEND_BINDINGS_COMPILER_CONVERSION_H
 #define FERRULE_FRONTEND_BINDINGS_COMPILER_CONVERSION_H
 
+#include "frontend/bindings/compiler/UserCode.h"
 #include "frontend/core/Error.h"
 #include "frontend/core/Frontend.h"
 
@@ -21,6 +22,9 @@ Frontend &getFrontend();
 
 /// The classes to raise, by name ("TraceError"); RuntimeError for the rest.
 void setErrorClasses(py::dict classes);
+
+/// As findUserLine; throws the Python error where there is one.
+UserLine getUserLine();
 
 /// The user's line, for messages.
 std::string describeUserLine();

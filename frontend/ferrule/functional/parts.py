@@ -88,8 +88,8 @@ def tensor_split(inp, sections, axis=0):
             raise ShapeError(f"tensor_split: {sections} parts at {user_location()}; 1 or more are needed")
         share, rest = divmod(size, sections)
         sections = list(itertools.accumulate([share + (i < rest) for i in range(sections)]))[:-1]
-    lead = (slice(None),) * axis
-    return read_views(inp, [(*lead, slice(begin, end)) for begin, end in zip([None, *sections], [*sections, None])])
+    ends = [slice(begin, end) for begin, end in zip([None, *sections], [*sections, None])]
+    return read_views(inp, [_along(axis, end) for end in ends])
 
 
 def hsplit(inp, sections):
