@@ -161,7 +161,7 @@ LLVM::LLVMFuncOp KernelEmission::emitStore(ArrayRef<unsigned> rowVariables, std:
   Value ctx = e.argument(0), row = e.argument(1), column = e.argument(2), count = e.argument(3), in = e.argument(4);
   if (batched)
     row = e.add(row, context.getRowBase(e, ctx));
-  if (isa<MatmulOp, PanelMatmulOp>(roots.front()) && !batched)
+  if (isa<MatmulOp, PanelMatmulOp, ImageConvolutionOp>(roots.front()) && !batched)
     prefetchRows(e, ctx, row, column, sizes);
   SmallVector<AffineIndex> accesses = getEpilogueAccesses(index);
   LoopPosition position;

@@ -11,10 +11,20 @@ struct LastPanel {
   static constexpr bool half = HALF;
 };
 
+// Whether the rows of a tile share a set of an 8-way cache, which then holds no more than 8 of them. `row_stride`:
+// elements between the source pixels of neighbouring outputs.
+template <typename T>
+FERRULE_INLINE bool rows_collide(int64_t row_stride) {
+  return row_stride * static_cast<int64_t>(sizeof(T)) % 4096 == 0;
+}
+template <typename T>
+FERRULE_INLINE Strip with_height_for(Strip strip, int64_t row_stride) {
+  if (rows_collide<T>(row_stride)) strip.tallest = 8;
+  return strip;
+}
+
 // All tiles (output rows) for the output channels of one group, PANELS panels at a time. Panels are the outer loop:
 // the weights of a strip of panels stay in the second-level cache while the rows pass.
-// `row_stride`: elements between the source pixels of neighbouring outputs. A multiple of 4 KiB puts all rows of a tile
-// into one set of an 8-way cache, which then holds the 8 of a tile of 3 panels, not the 14 of one of 2.
 template <typename T, typename Rows>
 FERRULE_INLINE void for_panels(int64_t columns, int64_t row_stride, Rows rows) {
   const int64_t panels = ceil_div(columns, kLanes);
@@ -38,8 +48,8 @@ FERRULE_INLINE void for_panels(int64_t columns, int64_t row_stride, Rows rows) {
     last_strip(Height<1>{}, panels - 1);
   };
   if constexpr (has_tile<T>(3)) {
-    const bool rows_collide = row_stride * static_cast<int64_t>(sizeof(T)) % 4096 == 0;
-    if (panels > 3 ? rows_collide || (panels % 3 == 0 && panels % 2 != 0) : panels == 3) return strips(Height<3>{});
+    const bool collide = rows_collide<T>(row_stride);
+    if (panels > 3 ? collide || (panels % 3 == 0 && panels % 2 != 0) : panels == 3) return strips(Height<3>{});
   }
   if constexpr (has_tile<T>(2)) {
     if (panels > 1) return strips(Height<2>{});
@@ -58,7 +68,8 @@ FERRULE_INLINE void conv(void* ctx, FerruleStore store, Source source, int64_t p
   const int64_t block_columns = columns / blocks, block_panels = ceil_div(block_columns, kLanes);
   const auto block_of_columns = [&](int64_t block, int64_t begin, int64_t end) __attribute__((always_inline)) {
     for (int64_t g = 0; g < s.groups; ++g) {
-      const PanelStrip<T> strip{ctx, store, weights + g * group_stride, channels, panel_stride, forward_strip(s)};
+      const PanelStrip<T> strip{ctx, store, weights + g * group_stride, channels, panel_stride,
+                                with_height_for<T>(forward_strip(s), pixel_stride * s.stride_w)};
       const auto panels = [&](auto width, auto last, int64_t panel, int64_t last_count) __attribute__((always_inline)) {
         for (int64_t t = begin; t < end; ++t) {
           const auto image = source(t / (s.out_d * s.out_h), g);
@@ -107,7 +118,7 @@ FERRULE_INLINE void conv_input_gradient(void* ctx, FerruleStore store, const T* 
       s, [&](int64_t phase) __attribute__((always_inline)) {
         for (int64_t g = 0; g < s.groups; ++g) {
           const PanelStrip<T> strip{ctx,          store, weights + g * group_stride, channels,
-                                    panel_stride, input_gradient_strip(s, phase)};
+                                    panel_stride, with_height_for<T>(input_gradient_strip(s, phase), s.out_c)};
           const auto panels = [&](auto width, auto last, int64_t panel, int64_t last_count)
               __attribute__((always_inline)) {
             for (int64_t t = tile_begin; t < tile_end; ++t) {

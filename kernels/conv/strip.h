@@ -55,6 +55,8 @@ struct Border {
 struct Strip {
   Axis depth, vertical, horizontal;
   int64_t first, step, count, source_step;
+  // No piece is taller, where the shape is constant.
+  int64_t tallest = 14;
 
   // The source column of output number 0 at `tap`; `exists` is false where the whole phase has none.
   FERRULE_INLINE int64_t source_column(int64_t tap, bool* exists) const {
@@ -127,7 +129,7 @@ struct Strip {
         });
       }
     };
-    const int64_t pieces = ceil_div(count, kMax);
+    const int64_t pieces = ceil_div(count, kMax < tallest ? kMax : tallest);
     int64_t height = ceil_div(count, pieces);
     if (height > 8 && height % 2 != 0) ++height;
     const int64_t rest = count % height;
