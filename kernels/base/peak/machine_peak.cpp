@@ -33,16 +33,18 @@ void multiply_add(VectorUnit unit, int64_t steps) {
   }
 }
 
-// One load a line of 512 bits, or two: 256 bits are enough to use all of a core's bandwidth beyond its first cache.
+// One load a line of 512 bits, or two: 256 bits are enough to use all of a core's bandwidth beyond its first cache. The
+// eight lines are one piece of assembly: what stands between loads would take part of the time of those that hit.
+#define FERRULE_EIGHT(line) line(0) line(1) line(2) line(3) line(4) line(5) line(6) line(7)
+#define FERRULE_LOAD_512(n) "vmovaps " #n "*64(%0), %%zmm0\n"
+#define FERRULE_LOAD_256(n) "vmovaps " #n "*64(%0), %%ymm0\nvmovaps " #n "*64+32(%0), %%ymm1\n"
+
 void load_all(VectorUnit unit, const char* data, int64_t byte_size) {
   for (int64_t i = 0; i < byte_size; i += kBlockBytes) {
-    for (int64_t j = 0; j < kBlockBytes; j += kLineBytes) {
-      const char* line = data + i + j;
-      if (unit == VectorUnit::kAvx512) {
-        asm volatile("vmovaps (%0), %%zmm0" ::"r"(line) : "xmm0");
-      } else {
-        asm volatile("vmovaps (%0), %%ymm0\nvmovaps 32(%0), %%ymm1" ::"r"(line) : "xmm0", "xmm1");
-      }
+    if (unit == VectorUnit::kAvx512) {
+      asm volatile(FERRULE_EIGHT(FERRULE_LOAD_512)::"r"(data + i) : "xmm0");
+    } else {
+      asm volatile(FERRULE_EIGHT(FERRULE_LOAD_256)::"r"(data + i) : "xmm0", "xmm1");
     }
   }
 }
