@@ -5,6 +5,7 @@
 #include "ir/graph/Tiles.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::ferrule;
@@ -17,14 +18,43 @@ static DimExpr countPanelFlops(Value columns, Value panels) {
   return DimExpr(2) * getElementCount(columns) * getDims(panels)[1];
 }
 
-static DimExpr countImageFlops(ImageConvolutionOp op) { return countPanelFlops(op.getResult(), op.getPanels()); }
-static DimExpr countImageFlops(ImageConvolutionWeightGradientOp op) {
-  return countPanelFlops(op.getDy(), op.getResult());
+/// Pairs of an output and a tap along one axis; where the sizes are known only those whose element the image has.
+static DimExpr countTaps(const DimExpr &image, const DimExpr &outputs, int64_t kernel, int64_t stride, int64_t pad,
+                         int64_t dilation) {
+  std::optional<int64_t> size = image.getConstant(), count = outputs.getConstant();
+  if (!size || !count)
+    return outputs * DimExpr(kernel);
+  int64_t pairs = 0;
+  for (int64_t tap = 0; tap < kernel; ++tap) {
+    int64_t offset = tap * dilation - pad;
+    int64_t first = std::max<int64_t>(0, llvm::divideCeilSigned(-offset, stride));
+    int64_t end = std::min(*count, llvm::divideFloorSigned(*size - 1 - offset, stride) + 1);
+    pairs += std::max<int64_t>(0, end - first);
+  }
+  return DimExpr(pairs);
 }
-/// Here the columns are the input channels, which meet the rows once a pixel of dy.
+
+/// Each pair of a pixel of `outputs` and a tap meets the channels of a panel's rows in each of `columns` columns.
+template <typename Op>
+static DimExpr countConvolutionFlops(Op op, Value image, Value outputs, Value panels, const DimExpr &columns) {
+  ArrayRef<int64_t> kernel = op.getKernel();
+  Dims in = getDims(image), out = getDims(outputs);
+  DimExpr flops =
+      DimExpr(2) * out.front() * columns * DimExpr::floorDiv(getDims(panels)[1], DimExpr(llvm::product_of(kernel)));
+  for (auto [axis, taps] : llvm::enumerate(kernel))
+    flops = flops * countTaps(in[axis + 1], out[axis + 1], taps, op.getStrides()[axis], op.getPadsBegin()[axis],
+                              op.getDilations()[axis]);
+  return flops;
+}
+static DimExpr countImageFlops(ImageConvolutionOp op) {
+  return countConvolutionFlops(op, op.getXs().front(), op.getResult(), op.getPanels(), getDims(op.getResult()).back());
+}
+static DimExpr countImageFlops(ImageConvolutionWeightGradientOp op) {
+  return countConvolutionFlops(op, op.getX(), op.getDy(), op.getResult(), getDims(op.getDy()).back());
+}
+/// Here the columns are the input channels.
 static DimExpr countImageFlops(ImageConvolutionInputGradientOp op) {
-  DimExpr pixels = getElementCount(ArrayRef<DimExpr>(getDims(op.getDy())).drop_back());
-  return DimExpr(2) * pixels * getDims(op.getResult()).back() * getDims(op.getPanels())[1];
+  return countConvolutionFlops(op, op.getResult(), op.getDy(), op.getPanels(), getDims(op.getResult()).back());
 }
 
 /// As the logical pools count.
@@ -58,8 +88,12 @@ LibraryCall PanelTakeOp::getLibraryCall() {
   call.stem = "panel_take";
   call.element = getElementType(getPanels());
   call.byWidth = true;
-  call.sizes = {m, DimExpr(getN()), k, DimExpr(int64_t(getColumns())),
-                DimExpr(int64_t(getElementType(getIndices()).getIntOrFloatBitWidth() / 8)), DimExpr(tileRows)};
+  call.sizes = {m,
+                DimExpr(getN()),
+                k,
+                DimExpr(int64_t(getColumns())),
+                DimExpr(int64_t(getElementType(getIndices()).getIntOrFloatBitWidth() / 8)),
+                DimExpr(tileRows)};
   call.tiles = DimExpr::ceilDiv(m, tileRows);
   call.canFail = true;
   return call;
@@ -77,10 +111,9 @@ SmallVector<int64_t> PanelLayout::getPhysicalShape(ArrayRef<int64_t> shape) cons
 
 DictionaryAttr PanelLayout::toAttribute(MLIRContext *context) const {
   Builder b(context);
-  return b.getDictionaryAttr({b.getNamedAttr("groups", b.getI64IntegerAttr(groups)),
-                              b.getNamedAttr("k_axes", b.getDenseI64ArrayAttr(kAxes)),
-                              b.getNamedAttr("kind", b.getStringAttr("panel")),
-                              b.getNamedAttr("n_axes", b.getDenseI64ArrayAttr(nAxes))});
+  return b.getDictionaryAttr(
+      {b.getNamedAttr("groups", b.getI64IntegerAttr(groups)), b.getNamedAttr("k_axes", b.getDenseI64ArrayAttr(kAxes)),
+       b.getNamedAttr("kind", b.getStringAttr("panel")), b.getNamedAttr("n_axes", b.getDenseI64ArrayAttr(nAxes))});
 }
 
 std::optional<PanelLayout> PanelLayout::fromAttribute(Attribute attribute) {

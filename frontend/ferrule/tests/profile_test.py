@@ -56,6 +56,36 @@ def test_events_of_all_runs(program):
     assert len(events) == len(profile.events) and all(event["ph"] == "X" for event in events)
 
 
+@pytest.mark.parametrize(
+    "channels, outputs, groups, kernel, stride, padding, dilation",
+    [(3, 8, 1, 3, 1, 1, 1), (8, 16, 1, 3, 2, 1, 1), (4, 4, 1, 3, 1, 2, 2), (8, 8, 8, 3, 1, 1, 1), (4, 8, 2, 5, 3, 0, 1),
+     (8, 8, 1, 1, 2, 0, 1), (2, 4, 1, 7, 1, 9, 1)],
+)  # fmt: skip
+def test_taps_in_the_padding_do_no_work(channels, outputs, groups, kernel, stride, padding, dilation):
+    """A convolution of ones counts its own multiplications; both gradients do as many."""
+    shape = (outputs, channels, kernel, kernel)
+    if groups > 1:
+        shape = (groups, outputs // groups, channels // groups, kernel, kernel)
+
+    def convolve(x, w):
+        return F.conv2d(x, w, None, stride, padding, dilation, groups)
+
+    def step(x, w):
+        return fer.grad(lambda x, w: (convolve(x, w) ** 2).sum(), (0, 1))(x, w)
+
+    specs = [fer.Spec((2, channels, 9, 11)), fer.Spec(shape)]
+    session = fer.Session(fer.compile({"convolve": (convolve, specs), "step": (step, specs)}), threads=1)
+    ones = [np.ones(spec.shape, np.float32) for spec in specs]
+    products = 2 * int(session.run("convolve", *ones)[0].sum(dtype=np.float64))
+    with session.profile() as profile:
+        session.run("step", *ones)
+    counted = [event["flops"] for event in profile.events if event["flops"] and "convolution" in event["kernel"]]
+    # What is fused to one adds a few operations an element.
+    assert len(counted) == 3
+    elements = sum(array.size for array in ones) + 4 * products // (channels // groups)
+    assert all(products <= count <= products + elements for count in counted), (products, counted)
+
+
 def test_what_finds_no_room_is_counted(program):
     session = fer.Session(program, threads=1)
     x = np.ones((8, 64), np.float32)
