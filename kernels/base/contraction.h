@@ -25,6 +25,11 @@ inline constexpr int kAccumulatorRegisters = 24, kMaxPanels = 1;
 
 constexpr int smaller(int a, int b) { return a < b ? a : b; }
 
+// How often the condition of a loop over k holds, and those over the rows and the panels of a finished tile. Where
+// nothing is said every loop counts as some thirty rounds: two inside of one another outweigh the one over k, and what
+// the polynomials of an epilogue need takes the registers of the sums.
+inline constexpr double kOfK = 0.9999, kOfRows = 0.9, kOfPanels = 0.6;
+
 // The tallest tile of that many panels; no tile is taller than 14 (112, 56, 28, 14 and 7 split without a remainder).
 // `half`: of the last panel only the first 8 columns exist.
 template <typename T>
@@ -77,7 +82,7 @@ struct Tile {
       }
     }
 #pragma clang loop unroll(disable)
-    for (; k < length; ++k) {
+    for (; __builtin_expect_with_probability(k < length, 1, kOfK); ++k) {
       Vec<T> b[PANELS];
       columns(k, b);
       step_rows(a + k * a_k_stride, a_row_stride, b, first, last);
@@ -176,9 +181,11 @@ FERRULE_INLINE void store_tile(void* ctx, FerruleStore store, const Vec<T> (&tot
                                int64_t row_step, int64_t col, int64_t last_count) {
   const int full_panels = last_count == kLanes ? PANELS : PANELS - 1;
 #pragma clang loop unroll(disable)
-  for (int r = 0; r < ROWS; ++r) {
+  for (int r = 0; __builtin_expect_with_probability(r < ROWS, 1, kOfRows); ++r) {
 #pragma clang loop unroll(disable)
-    for (int p = 0; p < full_panels; ++p) store(ctx, row + r * row_step, col + p * kLanes, kLanes, &total[r][p]);
+    for (int p = 0; __builtin_expect_with_probability(p < full_panels, 1, kOfPanels); ++p) {
+      store(ctx, row + r * row_step, col + p * kLanes, kLanes, &total[r][p]);
+    }
     if (last_count != kLanes) {
       store(ctx, row + r * row_step, col + (PANELS - 1) * kLanes, last_count, &total[r][PANELS - 1]);
     }

@@ -1,6 +1,7 @@
 """Kernels for 64-bit ARM, judged by their machine code: how near the FMA peak their inner loops run in llvm-mca's models
 of two processors, and that no inner loop works on single numbers or moves lanes one by one."""
 
+import functools
 import struct
 
 import pytest
@@ -61,6 +62,34 @@ def test_tiles_at_the_border_run_as_those_inside(name):
     for loop in loops:
         assert loop.products() >= 48 and loop.stack_accesses() == 0
         assert min(inner_loops.share_of_peak(loop, processor) for processor in FMA_PIPES) >= 0.8
+
+
+EPILOGUES = {"silu": F.silu, "tanh": F.tanh, "gelu": F.gelu, "softplus": F.softplus}
+PRODUCTS = {
+    "product": (F.matmul, [(64, 48), (48, 96)]),
+    "convolution": (lambda x, w: F.conv2d(x, w, None, 1, 1), [(1, 16, 28, 28), (96, 16, 3, 3)]),
+}
+
+
+@functools.cache
+def loops_of_product(kind, target, follow=F.relu):
+    """The innermost loops of a product with something after it."""
+    function, shapes = PRODUCTS[kind]
+    return inner_loops.loops_of_function(lambda x, w: follow(function(x, w)), shapes, target=target)
+
+
+@pytest.mark.parametrize("target", ["x86-64-v4", "x86-64-v3", "aarch64"])
+@pytest.mark.parametrize("kind", PRODUCTS)
+@pytest.mark.parametrize("name", EPILOGUES)
+def test_an_epilogue_leaves_the_sums_in_their_registers(name, kind, target):
+    """The constants of a polynomial once took the registers of the sums (x86-64-v4): 1x1 80->480 at 14 with silu 0.25 ms
+    rather than 0.17, on one core of an AMD EPYC."""
+    tile = inner_loops.hottest(loops_of_product(kind, target))
+    assert tile.products() >= 8 and tile.stack_accesses() == 0
+    # Loops with as many products are its tiles too; the others are the epilogue's.
+    loops = loops_of_product(kind, target, EPILOGUES[name])
+    tiles = [loop for loop in loops if loop.products() == tile.products()]
+    assert tiles and all(loop.stack_accesses() == 0 for loop in tiles)
 
 
 FAMILIES = {

@@ -1,4 +1,4 @@
-"""Inner loops of compiled kernels for 64-bit ARM, and how near llvm-mca's models of processors run them to the peak.
+"""Inner loops of compiled kernels, and for 64-bit ARM how near llvm-mca's models of processors run them to the peak.
 
 Nothing is executed: the loops are read out of the machine code in an artifact, so the figures are the same everywhere.
 What the models leave out: caches, and branches that are guessed wrong.
@@ -32,7 +32,7 @@ class Loop(NamedTuple):
 
     def products(self):
         """Fused multiply-adds of vectors."""
-        return self.count(r"fmla\s+v")
+        return self.count(r"fmla\s+v|vfn?madd\d+p[sd]\s")
 
     def scalar_arithmetic(self):
         """Floating-point operations on one number."""
@@ -44,7 +44,7 @@ class Loop(NamedTuple):
 
     def stack_accesses(self):
         """Loads and stores of spilled values."""
-        return self.count(r"(ld|st)\w+\s.*\[sp")
+        return self.count(r"(ld|st)\w+\s.*\[sp|v\w+\s.*\(%r[sb]p")
 
 
 def code_of(artifact, target):
@@ -63,32 +63,33 @@ def code_of(artifact, target):
     raise ValueError(f"the artifact has no code for {target}")
 
 
-def disassemble(code):
-    """[(address, text)] of an image for 64-bit ARM; constants between the functions show as what they are not."""
+def disassemble(code, target="aarch64"):
+    """[(address, text)] of an image; constants between the functions show as what they are not."""
+    form, attributes = ("elf64-littleaarch64", ["--mattr=+dotprod"]) if target.startswith("aarch64") else ("elf64-x86-64", [])
     with tempfile.TemporaryDirectory() as folder:
         raw, linked = pathlib.Path(folder, "code"), pathlib.Path(folder, "code.o")
         raw.write_bytes(code)
         subprocess.run(
-            [TOOLS / "llvm-objcopy", "-I", "binary", "-O", "elf64-littleaarch64",
+            [TOOLS / "llvm-objcopy", "-I", "binary", "-O", form,
              "--rename-section", ".data=.text,alloc,load,code", raw, linked], check=True,
         )  # fmt: skip
         listing = subprocess.run(
-            [TOOLS / "llvm-objdump", "-d", "-z", "--no-show-raw-insn", "--mattr=+dotprod", linked],
+            [TOOLS / "llvm-objdump", "-d", "-z", "--no-show-raw-insn", *attributes, linked],
             check=True, capture_output=True, text=True,
         ).stdout  # fmt: skip
     lines = re.findall(r"^\s*([0-9a-f]+):\s+(.*)$", listing, re.MULTILINE)
-    return [(int(address, 16), " ".join(text.split("//")[0].split())) for address, text in lines]
+    return [(int(address, 16), " ".join(re.split("//|#", text)[0].split())) for address, text in lines]
 
 
-def innermost_loops(code):
+def innermost_loops(code, target="aarch64"):
     """The loops of an image that no other lies in: what a branch backwards closes."""
-    listing = disassemble(code)
+    listing = disassemble(code, target)
     texts, places = [text for _, text in listing], {address: i for i, (address, _) in enumerate(listing)}
     spans = []
     for last, text in enumerate(texts):
-        branch = re.match(r"(?:b(?:\.\w+)?|cbn?z|tbn?z)\s.*?0x([0-9a-f]+) <", text)
+        branch = re.match(r"(?:b(?:\.\w+)?|cbn?z|tbn?z|j\w+)\s.*?0x([0-9a-f]+) <", text)
         first = places.get(int(branch[1], 16)) if branch else None
-        if first is not None and first < last and not any("<unknown>" in each or each == "ret" for each in texts[first:last]):
+        if first is not None and first < last and not any("<unknown>" in each or re.match("retq?$", each) for each in texts[first:last]):
             spans.append((first, last))
     inner = [a for a in spans if not any(b != a and a[0] <= b[0] and b[1] <= a[1] for b in spans)]
     return [Loop(listing[first][0], tuple(texts[first : last + 1])) for first, last in inner]
@@ -111,7 +112,7 @@ def loops_of_function(function, shapes, modules=None, target="aarch64"):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "loops.fer")
         program.save(path)
-        return innermost_loops(code_of(path.read_bytes(), target))
+        return innermost_loops(code_of(path.read_bytes(), target), target)
 
 
 def hottest(loops):
