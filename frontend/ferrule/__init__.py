@@ -17,7 +17,7 @@ _HOME = {
     ),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
-_SUBMODULES = ("autodiff", "data", "errors", "functional", "jit", "kernels", "module", "onnx", "optimizer", "program_cache", "random")
+_SUBMODULES = ("autodiff", "data", "encryption", "errors", "functional", "jit", "kernels", "module", "onnx", "optimizer", "program_cache", "random")
 
 __all__ = [*_MODULE_OF, "tensor", *_SUBMODULES]
 

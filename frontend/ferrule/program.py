@@ -8,14 +8,16 @@ import tempfile
 
 import numpy as np
 
-from . import _runtime, errors
+from . import _runtime, encryption, errors
 from . import kernels as registry
 from .profile import DEFAULT_CAPACITY, Profile
 
 _runtime.set_error_classes(errors.CLASSES)
 
 
-def load(path, verify="structure", expected_sha256=None, public_key=None, signature=None, kernels=None):
+def load(
+    path, verify="structure", expected_sha256=None, public_key=None, signature=None, kernels=None, weights_key=None
+):
     """Opens an artifact.
 
     Args:
@@ -26,17 +28,24 @@ def load(path, verify="structure", expected_sha256=None, public_key=None, signat
         signature: the file of that signature; None: the artifact's name + ".sig".
         kernels: ``{symbol: kernel}`` for the external ops that it calls, as `ferrule.kernels.register` takes them; those that
             are registered need not be given.
+        weights_key: of an artifact with encrypted weights the key: 32 bytes, the file that holds them, or a function of the
+            key's name that returns either (`ferrule.encryption`). Without it the program can be looked at, and sliced, but
+            not run.
 
     Raises:
-        ArtifactError: the file is missing, truncated, edited, foreign, of another format version, not signed so, or calls a
-            kernel that is neither given nor registered.
+        ArtifactError: the file is missing, truncated, edited, foreign, of another format version, not signed so, encrypted
+            with another key, or calls a kernel that is neither given nor registered.
     """
     path = os.fspath(path)
     if public_key is None:
-        return Program(path, verify=verify, expected_sha256=expected_sha256, kernels=kernels)
+        return Program(
+            path, verify=verify, expected_sha256=expected_sha256, kernels=kernels, weights_key=weights_key
+        )
     from . import signing
 
-    program = Program(path, verify="all", expected_sha256=expected_sha256, kernels=kernels)
+    program = Program(
+        path, verify="all", expected_sha256=expected_sha256, kernels=kernels, weights_key=weights_key
+    )
     # Code becomes executable when a session is made.
     signing.check(program, public_key, f"{path}.sig" if signature is None else signature)
     return program
@@ -55,13 +64,15 @@ class Program:
 
     Args:
         source: a path, the artifact's bytes, or a file of its own that is open for reading.
-        verify, expected_sha256, kernels: see `load`.
+        verify, expected_sha256, kernels, weights_key: see `load`.
         report: what the compiler says about making it.
     """
 
-    def __init__(self, source, verify="structure", expected_sha256=None, report=None, kernels=None):
+    def __init__(
+        self, source, verify="structure", expected_sha256=None, report=None, kernels=None, weights_key=None
+    ):
         self._bytes, self._file = None, None
-        self._own_kernels = kernels
+        self._own_kernels, self._weights_key = kernels, weights_key
         self.emit = "artifact"
         if isinstance(source, bytes):
             self._bytes = source
@@ -72,7 +83,11 @@ class Program:
             # Held open: `save` writes what was opened, whatever became of the path.
             self._file = _open(source)
         self._program = _runtime.Program(
-            source, verify=verify, expected_sha256=expected_sha256, kernels=registry.table(kernels)
+            source,
+            verify=verify,
+            expected_sha256=expected_sha256,
+            kernels=registry.table(kernels),
+            decrypt=None if weights_key is None else encryption.decryption(weights_key),
         )
         self._entries = {entry["name"]: entry for entry in self._program.entries()}
         self.report = report or {}
@@ -91,6 +106,11 @@ class Program:
     def root_sha256(self):
         """The hash (hex) over all segments, for ``expected_sha256``."""
         return self._program.info()["root_sha256"]
+
+    @property
+    def weights_key_name(self):
+        """The name of the key that the weights are encrypted with; None: they are plain."""
+        return self._program.info()["weights_key_name"]
 
     def _entry(self, name):
         if name not in self._entries:
@@ -180,7 +200,22 @@ class Program:
             if names is not None and (isinstance(names, str) or not names):
                 raise ValueError(f"{what} must be a list of at least one name, or None for all, not {names!r}")
         sliced = _runtime.slice_artifact(self._artifact(), list(targets or ()), list(entries or ()), debug)
-        return Program(sliced, verify="all", kernels=self._own_kernels)
+        return Program(sliced, verify="all", kernels=self._own_kernels, weights_key=self._weights_key)
+
+    def encrypt(self, weights_key, key_name="weights"):
+        """The program with encrypted weights, opened with the key. Only a whole program can be encrypted; slice entries out of
+        it before, targets and debug when you like.
+
+        Args:
+            weights_key: 32 bytes, or the file that holds them.
+            key_name: by which the product finds its key; everybody can read it in the artifact.
+
+        Raises:
+            ArtifactError: the weights are encrypted already, there are none, or the program lacks a target's code.
+        """
+        key = encryption.read_key(weights_key)
+        encrypted = _runtime.encrypt_artifact(self._artifact(), key_name, encryption.cipher(key))
+        return Program(encrypted, verify="all", kernels=self._own_kernels, weights_key=key)
 
     def write(self, file):
         """Writes the artifact to a binary file that is open."""

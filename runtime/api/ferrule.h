@@ -145,6 +145,19 @@ typedef enum FerruleVerify {
   kFerruleVerifyAll = 1         // the weights are hashed too: reads the whole file
 } FerruleVerify;
 
+// Encrypted weights of an artifact, AES-256-GCM: `byte_size` bytes, to be decrypted where they are once the tag was found
+// to be right. Pointers are valid during the call.
+typedef struct FerruleEncryptedWeights {
+  size_t struct_size;
+  const char* key_name;  // as it was given when they were encrypted
+  uint8_t* data;
+  uint64_t byte_size;
+  const uint8_t* tag;         // 16 bytes
+  const uint8_t* nonce;       // 12 bytes
+  const uint8_t* associated;  // what else the tag vouches for: what the other segments of the artifact are
+  uint64_t associated_byte_size;
+} FerruleEncryptedWeights;
+
 typedef struct FerruleProgramOptions {
   size_t struct_size;
   FerruleVerify verify;
@@ -161,6 +174,12 @@ typedef struct FerruleProgramOptions {
   // Of an artifact in memory: 1 leaves the weights where they are (an artifact in read-only memory, say) if that is a
   // multiple of 64. The bytes must then not change as long as the program or a session of it lives. 0: all is copied.
   int32_t in_place;
+  // Null, or opens encrypted weights, which then lie in memory of the program instead of mapped pages. Returns kFerruleOk;
+  // kFerruleNotFound without a key of that name; anything else if the tag is wrong, and the artifact is refused.
+  // runtime/encryption/ferrule_encryption.h has one. With null, sessions of such an artifact are refused; the program can be
+  // looked at.
+  FerruleStatusCode (*decrypt)(void* context, const FerruleEncryptedWeights* weights);
+  void* decrypt_context;
 } FerruleProgramOptions;
 
 // `options` may be null. The file stays mapped: do not change it in place while the program lives.
@@ -184,6 +203,7 @@ typedef struct FerruleProgramInfo {
   uint64_t file_bytes;     // the artifact
   uint64_t weight_bytes;   // its weights: initial values and constants
   uint64_t code_bytes;     // its code, all targets together
+  const char* weights_key_name;  // of the key that its weights are encrypted with; null: they are plain
 } FerruleProgramInfo;
 FERRULE_API FerruleStatus* ferrule_program_info(const FerruleProgram* program, FerruleProgramInfo* out_info);
 

@@ -208,6 +208,9 @@ class Program {
     std::vector<FerruleExternalKernel> kernels;  // struct_size is filled in
     const FerruleLogger* logger = nullptr;
     bool in_place = false;  // of open_bytes: the weights stay where they are
+    // Null, or opens encrypted weights.
+    FerruleStatusCode (*decrypt)(void* context, const FerruleEncryptedWeights* weights) = nullptr;
+    void* decrypt_context = nullptr;
   };
 
   static Result<Program> open(const std::string& path) { return open(path, Options()); }
@@ -268,6 +271,8 @@ class Program {
     c.kernel_count = static_cast<uint32_t>(kernels->size());
     c.logger = options.logger;
     c.in_place = options.in_place;
+    c.decrypt = options.decrypt;
+    c.decrypt_context = options.decrypt_context;
     return c;
   }
   template <typename Info, typename Function, typename... Indices>

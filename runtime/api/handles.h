@@ -18,9 +18,8 @@ struct FerruleStatus {
   const char* message;
 };
 
-// The tables hold what the `*Info` structs point to and the artifact does not store in that form.
-struct FerruleProgram {
-  ferrule::runtime::Program* program = nullptr;
+// What the `*Info` structs point to and the artifact does not store in that form.
+struct ProgramDescriptions {
   // Inputs, then outputs, entry after entry; `first_tensor[e]`: where entry e begins.
   ferrule::runtime::Array<uint32_t> first_tensor;
   ferrule::runtime::Array<int64_t> tensor_shapes;    // kMaximumRank a tensor
@@ -28,6 +27,12 @@ struct FerruleProgram {
   ferrule::runtime::Array<int64_t> variable_shapes;  // kMaximumRank a variable
   ferrule::runtime::Array<uint32_t> first_alias;     // one a variable, into aliases
   ferrule::runtime::Array<const char*> aliases;
+};
+
+struct FerruleProgram {
+  ferrule::runtime::Program* program = nullptr;
+  // Made by the first call that needs them, on any thread, so that a product without any does not link what makes them.
+  mutable ProgramDescriptions* descriptions = nullptr;
 };
 
 struct FerruleArena {
@@ -64,6 +69,8 @@ inline constexpr size_t kShapeTextBytes = 128;
 
 // Null when ok.
 FerruleStatus* to_c(const Status& status);
+// The program's descriptions, which belong to it.
+Status describe(const FerruleProgram& program, const ProgramDescriptions** out);
 // The same, after the logger, if any, was told of an error.
 FerruleStatus* to_c(const Status& status, const FerruleLogger& logger);
 // printf rules for `format`. Does nothing without a logger.

@@ -3,7 +3,6 @@
 #include <new>
 
 #include "runtime/api/handles.h"
-#include "runtime/api/shape_text.h"
 #include "runtime/program/layout.h"
 #include "serialize/schema/artifact_header.h"
 
@@ -22,62 +21,11 @@ Status check_index(const char* what, uint32_t index, uint32_t count) {
 FerruleDataType to_c(const schema::DataType& dtype) { return {dtype.code(), dtype.bits(), dtype.lanes()}; }
 
 void destroy(FerruleProgram* program) {
+  if (program->descriptions != nullptr) program->descriptions->~ProgramDescriptions();
+  free(program->descriptions);
   if (program->program != nullptr) program->program->release();
   program->~FerruleProgram();
   free(program);
-}
-
-void describe_tensor(FerruleProgram& tables, const schema::Entry& entry, const schema::TensorSpec& spec,
-                     uint32_t tensor) {
-  int64_t* shape = tables.tensor_shapes.data() + size_t{tensor} * kMaximumRank;
-  for (uint32_t axis = 0; axis < spec.shape()->size(); ++axis) {
-    const schema::Expression& size = *entry.expressions()->Get(spec.shape()->Get(axis));
-    shape[axis] = size.kind() == schema::ExpressionKind_constant ? size.value() : -1;
-  }
-  write_shape_text(entry, spec, tables.tensor_texts.data() + size_t{tensor} * kShapeTextBytes, kShapeTextBytes);
-}
-
-Status describe_tensors(FerruleProgram& tables) {
-  const schema::Program& program = metadata(&tables);
-  const Allocator& allocator = system_allocator();
-  FERRULE_RETURN_IF_ERROR(tables.first_tensor.allocate(allocator, program.entries()->size(), "the table of entries"));
-  uint32_t count = 0;
-  for (uint32_t e = 0; e < program.entries()->size(); ++e) {
-    const schema::Entry& entry = *program.entries()->Get(e);
-    tables.first_tensor[e] = count;
-    count += entry.inputs()->size() + entry.outputs()->size();
-  }
-  FERRULE_RETURN_IF_ERROR(
-      tables.tensor_shapes.allocate(allocator, size_t{count} * kMaximumRank, "the table of shapes"));
-  FERRULE_RETURN_IF_ERROR(
-      tables.tensor_texts.allocate(allocator, size_t{count} * kShapeTextBytes, "the table of shapes"));
-  uint32_t tensor = 0;
-  for (const schema::Entry* entry : *program.entries()) {
-    for (const schema::TensorSpec* spec : *entry->inputs()) describe_tensor(tables, *entry, *spec, tensor++);
-    for (const schema::TensorSpec* spec : *entry->outputs()) describe_tensor(tables, *entry, *spec, tensor++);
-  }
-  return Status();
-}
-
-Status describe_variables(FerruleProgram& tables) {
-  const auto& variables = *metadata(&tables).variables();
-  const Allocator& allocator = system_allocator();
-  FERRULE_RETURN_IF_ERROR(tables.first_alias.allocate(allocator, variables.size(), "the table of variables"));
-  FERRULE_RETURN_IF_ERROR(
-      tables.variable_shapes.allocate(allocator, size_t{variables.size()} * kMaximumRank, "the table of variables"));
-  uint32_t aliases = 0;
-  for (uint32_t v = 0; v < variables.size(); ++v) {
-    const schema::Variable& variable = *variables.Get(v);
-    tables.first_alias[v] = aliases;
-    aliases += variable.aliases()->size();
-    for (uint32_t axis = 0; axis < variable.shape()->size(); ++axis)
-      tables.variable_shapes[size_t{v} * kMaximumRank + axis] = variable.shape()->Get(axis);
-  }
-  FERRULE_RETURN_IF_ERROR(tables.aliases.allocate(allocator, aliases, "the table of variables"));
-  uint32_t next = 0;
-  for (const schema::Variable* variable : variables)
-    for (const flatbuffers::String* alias : *variable->aliases()) tables.aliases[next++] = alias->c_str();
-  return Status();
 }
 
 Status read_kernels(const FerruleProgramOptions& options, Array<ExternalKernel>* out_kernels) {
@@ -98,6 +46,13 @@ bool is_accepted(void* context, const uint8_t* root_sha256) {
   return options.accept(options.accept_context, root_sha256) != 0;
 }
 
+StatusCode decrypt(void* context, const EncryptedWeights& weights) {
+  const auto& options = *static_cast<const FerruleProgramOptions*>(context);
+  const FerruleEncryptedWeights c = {sizeof c,    weights.key_name, weights.data,       weights.byte_size,
+                                     weights.tag, weights.nonce,    weights.associated, weights.associated_byte_size};
+  return static_cast<StatusCode>(options.decrypt(options.decrypt_context, &c));
+}
+
 // `open`: Program::open or Program::open_memory, bound to its other arguments.
 template <typename Open>
 FerruleStatus* open_program(const FerruleProgramOptions* options, FerruleProgram** out_program, const Open& open) {
@@ -112,6 +67,10 @@ FerruleStatus* open_program(const FerruleProgramOptions* options, FerruleProgram
     open_options.accept = is_accepted;
     open_options.accept_context = const_cast<FerruleProgramOptions*>(&known);
   }
+  if (known.decrypt != nullptr) {
+    open_options.decrypt = decrypt;
+    open_options.decrypt_context = const_cast<FerruleProgramOptions*>(&known);
+  }
   Array<ExternalKernel> kernels;
   const Status read = read_kernels(known, &kernels);
   if (!read.ok()) return to_c(read, logger);
@@ -120,9 +79,7 @@ FerruleStatus* open_program(const FerruleProgramOptions* options, FerruleProgram
   void* memory = malloc(sizeof(FerruleProgram));
   if (memory == nullptr) return to_c(Status::error(StatusCode::kOutOfMemory, "out of memory: the program"));
   auto* program = new (memory) FerruleProgram();
-  Status status = open(open_options, known.in_place == 0, &program->program);
-  if (status.ok()) status = describe_tensors(*program);
-  if (status.ok()) status = describe_variables(*program);
+  const Status status = open(open_options, known.in_place == 0, &program->program);
   if (!status.ok()) {
     destroy(program);
     return to_c(status, logger);
@@ -153,13 +110,16 @@ FerruleStatus* tensor_info(const FerruleProgram* program, uint32_t entry_index, 
   const Status status = check_index(output ? "output" : "input", index, specs.size());
   if (!status.ok()) return to_c(status);
   const schema::TensorSpec& spec = *specs.Get(index);
-  const size_t tensor = program->first_tensor[entry_index] + (output ? entry.inputs()->size() : 0) + index;
+  const ProgramDescriptions* texts;
+  const Status described = describe(*program, &texts);
+  if (!described.ok()) return to_c(described);
+  const size_t tensor = texts->first_tensor[entry_index] + (output ? entry.inputs()->size() : 0) + index;
   FerruleTensorInfo info{};
   info.name = spec.name()->c_str();
   info.dtype = to_c(*spec.dtype());
   info.rank = spec.shape()->size();
-  info.shape = program->tensor_shapes.data() + tensor * kMaximumRank;
-  info.shape_text = program->tensor_texts.data() + tensor * kShapeTextBytes;
+  info.shape = texts->tensor_shapes.data() + tensor * kMaximumRank;
+  info.shape_text = texts->tensor_texts.data() + tensor * kShapeTextBytes;
   write_struct(info, out_info);
   return nullptr;
 }
@@ -184,9 +144,10 @@ FerruleStatus* ferrule_program_open(const char* path, const FerruleProgramOption
 
 FerruleStatus* ferrule_program_open_bytes(const void* data, uint64_t byte_size, const FerruleProgramOptions* options,
                                           FerruleProgram** out_program) {
-  return open_program(options, out_program, [data, byte_size](const OpenOptions& open_options, bool copy, Program** out) {
-    return Program::open_memory(data, byte_size, copy, open_options, out);
-  });
+  return open_program(options, out_program,
+                      [data, byte_size](const OpenOptions& open_options, bool copy, Program** out) {
+                        return Program::open_memory(data, byte_size, copy, open_options, out);
+                      });
 }
 
 void ferrule_program_release(FerruleProgram* program) {
@@ -206,6 +167,7 @@ FerruleStatus* ferrule_program_info(const FerruleProgram* program, FerruleProgra
   info.file_bytes = program->program->file_byte_size();
   info.weight_bytes = program->program->weights_byte_size();
   info.code_bytes = segment_bytes(*program->program, ferrule::serialize::SegmentKind::kCode, nullptr);
+  if (data.weights_encryption() != nullptr) info.weights_key_name = data.weights_encryption()->key_name()->c_str();
   write_struct(info, out_info);
   return nullptr;
 }
@@ -282,17 +244,20 @@ FerruleStatus* ferrule_program_variable(const FerruleProgram* program, uint32_t 
   const Status status = check_index("variable", index, metadata(program).variables()->size());
   if (!status.ok()) return to_c(status);
   const schema::Variable& variable = *metadata(program).variables()->Get(index);
+  const ProgramDescriptions* texts;
+  const Status described = describe(*program, &texts);
+  if (!described.ok()) return to_c(described);
   FerruleVariableInfo info{};
   info.name = variable.name()->c_str();
   info.role = variable.role()->c_str();
   info.dtype = to_c(*variable.dtype());
   info.rank = variable.shape()->size();
-  info.shape = program->variable_shapes.data() + size_t{index} * kMaximumRank;
+  info.shape = texts->variable_shapes.data() + size_t{index} * kMaximumRank;
   info.byte_size = logical_byte_size(variable);
   info.trainable = variable.trainable() ? 1 : 0;
   info.assigned = is_assigned(metadata(program), index) ? 1 : 0;
   info.alias_count = variable.aliases()->size();
-  info.aliases = program->aliases.data() + program->first_alias[index];
+  info.aliases = texts->aliases.data() + texts->first_alias[index];
   write_struct(info, out_info);
   return nullptr;
 }

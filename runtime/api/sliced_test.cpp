@@ -104,7 +104,7 @@ TEST_CASE("unknown names and unsuited artifacts are refused, and the sentence sa
         "there is no target 'aarch64'; there are: x86-64-v3, elsewhere");
   CHECK_THAT(refusal(whole, {{}, {"teach"}, true}), contains("no entry 'teach'") && contains("predict, train"));
   const std::vector<uint8_t> sliced = slice(whole, {{"x86-64-v3"}, {}, true});
-  CHECK_THAT(refusal(sliced, {{}, {"predict"}, true}), contains("drop entries first"));
+  CHECK_THAT(refusal(sliced, {{}, {"predict"}, true}), contains("do it first, drop targets afterwards"));
   std::vector<uint8_t> edited = whole;
   edited.back() ^= 1;
   CHECK_THAT(refusal(edited, {}), contains("hash"));

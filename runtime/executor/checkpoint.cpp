@@ -7,6 +7,7 @@
 #include "runtime/data/file.h"
 #include "runtime/data/safetensors.h"
 #include "runtime/executor/named_variables.h"
+#include "serialize/schema/sha256.h"
 
 namespace ferrule::runtime {
 namespace {
@@ -85,10 +86,7 @@ TrainingPosition read_position(const SafetensorsReader& file) {
 // The hash of the weights in hexadecimal, as a delta keeps it.
 struct BaseText {
   char text[65];
-  explicit BaseText(const Program& program) {
-    const uint8_t* hash = program.weights_sha256();
-    for (int i = 0; i < 32; ++i) snprintf(text + 2 * i, 3, "%02x", hash[i]);
-  }
+  explicit BaseText(const Program& program) { serialize::sha256_text(program.weights_sha256(), text); }
 };
 
 Status check_base(const Program& program, const char* base, const char* path) {
@@ -104,7 +102,7 @@ Status check_base(const Program& program, const char* base, const char* path) {
 Status save(VariableStore& variables, const char* path, const TrainingPosition& position,
             bool (*is_written)(const VariableStore& variables, uint32_t variable), const char* base,
             const Allocator& allocator) {
-  FERRULE_RETURN_IF_ERROR(variables.check_complete(path));
+  FERRULE_RETURN_IF_ERROR(variables.check_complete("", path, "was not written"));
   const uint32_t variable_count = descriptions(variables).size();
   Array<uint32_t> numbers;
   FERRULE_RETURN_IF_ERROR(numbers.allocate(allocator, variable_count, "the table of a checkpoint"));

@@ -192,21 +192,21 @@ Status Session::kernel_error(const schema::Entry& entry, const schema::KernelCal
   const char* name = program_->metadata()->kernels()->Get(call.kernel())->name()->c_str();
   const char* location = program_->location(call.location());
   const char* prefix = location[0] == '\0' ? "" : " at ";
-  if (first->result == kFerruleKernelIndexOutOfAxis)
-    return Status::error(StatusCode::kKernelError,
-                         "entry '%s', kernel '%s'%s%s: the index %lld at position %lld is out of range for an axis of "
-                         "size %lld: it must be from %lld to %lld",
-                         entry.name()->c_str(), name, prefix, location, static_cast<long long>(first->error.value),
-                         static_cast<long long>(first->error.position), static_cast<long long>(first->error.limit),
-                         -static_cast<long long>(first->error.limit), static_cast<long long>(first->error.limit) - 1);
-  if (first->result != kFerruleKernelIndexOutOfRange)
-    return Status::error(StatusCode::kKernelError, "entry '%s', kernel '%s'%s%s failed with code %d",
-                         entry.name()->c_str(), name, prefix, location, first->result);
-  return Status::error(StatusCode::kKernelError,
-                       "entry '%s', kernel '%s'%s%s: the index %lld at position %lld is out of range: it must be below "
-                       "%lld",
-                       entry.name()->c_str(), name, prefix, location, static_cast<long long>(first->error.value),
-                       static_cast<long long>(first->error.position), static_cast<long long>(first->error.limit));
+  Status status = Status::error(StatusCode::kKernelError, "entry '%s', kernel '%s'%s%s", entry.name()->c_str(), name,
+                                prefix, location);
+  const auto limit = static_cast<long long>(first->error.limit);
+  const bool of_axis = first->result == kFerruleKernelIndexOutOfAxis;
+  if (!of_axis && first->result != kFerruleKernelIndexOutOfRange) {
+    status.append(" failed with code %d", first->result);
+    return status;
+  }
+  status.append(": the index %lld at position %lld is out of range", static_cast<long long>(first->error.value),
+                static_cast<long long>(first->error.position));
+  if (of_axis)
+    status.append(" for an axis of size %lld: it must be from %lld to %lld", limit, -limit, limit - 1);
+  else
+    status.append(": it must be below %lld", limit);
+  return status;
 }
 
 void Session::copy(const schema::Copy& copy) {

@@ -97,7 +97,7 @@ Status check_tensor(const NamedTensor& tensor, const schema::Variable& variable,
 
 Status save_variables(VariableStore& variables, const char* path, const char* const* names, uint32_t name_count,
                       const Allocator& allocator) {
-  FERRULE_RETURN_IF_ERROR(variables.check_complete(path));
+  FERRULE_RETURN_IF_ERROR(variables.check_complete("", path, "was not written"));
   const uint32_t count = names == nullptr ? variables.program().metadata()->variables()->size() : name_count;
   Array<uint32_t> numbers;
   FERRULE_RETURN_IF_ERROR(numbers.allocate(allocator, count, "the table of a file of variables"));

@@ -15,6 +15,10 @@ constexpr char kTables[] = "the tables of a session";
 Status Session::create(Program* program, const SessionOptions& options, Session** out_session) {
   if (options.share != nullptr && &options.share->program() != program)
     return Status::error(StatusCode::kInvalidArgument, "`share` is a session of another program");
+  if (program->weights_are_sealed())
+    return Status::error(StatusCode::kFailedPrecondition,
+                         "the weights are encrypted with the key '%s', and the program was opened without `decrypt`",
+                         program->metadata()->weights_encryption()->key_name()->c_str());
   FERRULE_RETURN_IF_ERROR(watch_forks());
   if (options.share != nullptr && !options.share->is_of_this_process())
     return Status::error(StatusCode::kInvalidArgument,
@@ -147,16 +151,12 @@ Status Session::run(uint32_t entry_index, const TensorRef* inputs, uint32_t inpu
     memory_->end_run();
     return status;
   }
-  if (variables_->complete()) {
+  status = variables_->check_complete("entry ", entry.name()->c_str(), "does not run");
+  if (status.ok()) {
     const EntryMap& map = program_->entry_map(entry_index);
     bind_buffers(entry, inputs, outputs);
     status = execute(entry, map);
     if (status.ok() && map.has_late_dims()) status = describe_outputs(entry, outputs);
-  } else {
-    status = Status::error(StatusCode::kFailedPrecondition,
-                           "entry '%s' does not run: an earlier run ended after it had begun to change variables, so "
-                           "their values are incomplete; load a checkpoint or reset the session",
-                           entry.name()->c_str());
   }
   variables_->unlock();
   memory_->end_run();

@@ -166,12 +166,12 @@ bool VariableStore::is_changed(uint32_t variable) const {
          memcmp(data(variable), program_->initial_value(variable), byte_size) != 0;
 }
 
-Status VariableStore::check_complete(const char* path) const {
+Status VariableStore::check_complete(const char* kind, const char* name, const char* consequence) const {
   if (complete()) return Status();
   return Status::error(StatusCode::kFailedPrecondition,
-                       "'%s' was not written: an earlier run ended after it had begun to change variables, so their "
-                       "values are incomplete; load a checkpoint or reset the session",
-                       path);
+                       "%s'%s' %s: an earlier run ended after it had begun to change variables, so their values are "
+                       "incomplete; load a checkpoint or reset the session",
+                       kind, name, consequence);
 }
 
 }  // namespace ferrule::runtime

@@ -49,9 +49,9 @@ class VariableStore {
   Status reset();
 
   bool complete() const { return complete_.load(std::memory_order_relaxed); }
-  // kFailedPrecondition, saying that `path` was not written, unless the state is complete: half a step is not worth
-  // keeping.
-  Status check_complete(const char* path) const;
+  // kFailedPrecondition unless the state is complete: half a step is not worth keeping. The sentence begins with `kind`, as
+  // "entry " or "", the quoted name, and what does not happen: "does not run".
+  Status check_complete(const char* kind, const char* name, const char* consequence) const;
   void mark_incomplete() { complete_.store(false, std::memory_order_relaxed); }
 
   // Whether a variable has other values than the artifact gives it, bit for bit. The caller holds the lock.

@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t byte_size) {
   // At an odd address, for an artifact may lie anywhere in memory.
   std::vector<uint8_t> shifted(byte_size + 1);
   if (byte_size != 0) std::memcpy(shifted.data() + 1, bytes, byte_size);
-  const Status status = Program::open_memory(shifted.data() + 1, byte_size, true, OpenOptions(), &program);
+  const Status status = Program::open_memory(shifted.data() + 1, byte_size, true, options_that_decrypt(), &program);
   if (!status.ok()) {
     if (status.message()[0] == '\0') std::abort();
     return 0;

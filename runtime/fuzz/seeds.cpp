@@ -25,6 +25,25 @@ const Bytes& sample_artifact() {
   return artifact;
 }
 
+// Its weights stay as they are, for nobody here looks at the tag.
+Bytes encrypted_sample() {
+  serialize::ProgramDescription program = serialize::sample_program();
+  program.weights_key_name = "product";
+  Bytes artifact;
+  std::string error;
+  const auto allocate = [&](uint64_t byte_size) {
+    artifact.resize(byte_size);
+    return artifact.data();
+  };
+  const auto encrypt = [](uint8_t*, uint64_t, const uint8_t*, uint64_t, uint8_t* out_tag, uint8_t* out_nonce) {
+    std::memset(out_tag, 0, serialize::kWeightsTagBytes);
+    std::memset(out_nonce, 0, serialize::kWeightsNonceBytes);
+    return true;
+  };
+  if (!serialize::write_program(program, allocate, &error, encrypt)) std::abort();
+  return artifact;
+}
+
 // The segments of an artifact that this process wrote.
 std::vector<serialize::Segment> segments_of(const Bytes& artifact) {
   serialize::ArtifactHeader header;
@@ -98,9 +117,12 @@ Bytes artifact_with_metadata(Bytes metadata) {
 }
 
 std::vector<std::pair<std::string, Bytes>> seeds(const std::string& fuzzer) {
-  if (fuzzer == "open") return {{"sample", sample_artifact()}, {"test_program", test_program()}};
+  if (fuzzer == "open")
+    return {{"sample", sample_artifact()}, {"encrypted", encrypted_sample()}, {"test_program", test_program()}};
   if (fuzzer == "verify")
-    return {{"sample", metadata_of(sample_artifact())}, {"test_program", metadata_of(test_program())}};
+    return {{"sample", metadata_of(sample_artifact())},
+            {"encrypted", metadata_of(encrypted_sample())},
+            {"test_program", metadata_of(test_program())}};
   if (fuzzer == "checkpoint") return {{"checkpoint", checkpoint()}};
   if (fuzzer == "safetensors")
     return {{"checkpoint", checkpoint()},

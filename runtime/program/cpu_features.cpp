@@ -12,6 +12,7 @@
 namespace ferrule::runtime {
 namespace {
 
+// What it needs beyond the levels before it in the table.
 struct Level {
   const char* name;
   const char* features;  // separated by blanks
@@ -21,16 +22,12 @@ struct Level {
 
 constexpr char kArchitecture[] = "x86-64";
 
-#define FERRULE_X86_64_V2 "cx16 sahf popcnt sse3 ssse3 sse4.1 sse4.2"
-#define FERRULE_X86_64_V3 FERRULE_X86_64_V2 " avx avx2 bmi bmi2 f16c fma lzcnt movbe xsave"
-#define FERRULE_X86_64_V4 FERRULE_X86_64_V3 " avx512f avx512bw avx512cd avx512dq avx512vl"
-
 constexpr Level kLevels[] = {
     {"x86-64", ""},
-    {"x86-64-v2", FERRULE_X86_64_V2},
-    {"x86-64-v3", FERRULE_X86_64_V3},
-    {"x86-64-v4", FERRULE_X86_64_V4},
-    {"x86-64-v4-vnni", FERRULE_X86_64_V4 " avx512vnni"},
+    {"x86-64-v2", "cx16 sahf popcnt sse3 ssse3 sse4.1 sse4.2"},
+    {"x86-64-v3", "avx avx2 bmi bmi2 f16c fma lzcnt movbe xsave"},
+    {"x86-64-v4", "avx512f avx512bw avx512cd avx512dq avx512vl"},
+    {"x86-64-v4-vnni", "avx512vnni"},
 };
 
 // Where CPUID reports a feature, and which register state the operating system must save for it.
@@ -115,7 +112,7 @@ class Machine {
 #elif defined(__aarch64__)
 
 constexpr char kArchitecture[] = "aarch64";
-constexpr Level kLevels[] = {{"aarch64", "neon fp-armv8"}, {"aarch64-dotprod", "neon fp-armv8 dotprod"}};
+constexpr Level kLevels[] = {{"aarch64", "neon fp-armv8"}, {"aarch64-dotprod", "dotprod"}};
 
 struct Machine {
   bool has(const char* name, size_t length) const {
@@ -143,14 +140,15 @@ struct Machine {
 // Calls each blank-separated word until one fails; on failure *out_missing points at it.
 bool has_all_features(const Machine& machine, const char* features, const char** out_missing, int* out_length) {
   while (*features != '\0') {
-    const size_t length = strcspn(features, " ");
+    size_t length = 0;
+    while (features[length] != '\0' && features[length] != ' ') ++length;
     if (length != 0 && !machine.has(features, length)) {
       *out_missing = features;
       *out_length = static_cast<int>(length);
       return false;
     }
     features += length;
-    features += strspn(features, " ");
+    while (*features == ' ') ++features;
   }
   return true;
 }
@@ -171,17 +169,16 @@ Status check_target_runs(const schema::Target& target) {
     return Status::error(StatusCode::kUnsupported, "target '%s' is not for this machine, which is %s", name,
                          kArchitecture);
   }
+  size_t level = 0;
+  while (strcmp(kLevels[level].name, name) != 0) {
+    if (++level == sizeof kLevels / sizeof *kLevels)
+      return Status::error(StatusCode::kUnsupported, "target '%s' is not known to this runtime", name);
+  }
   const Machine machine;
-  bool known = false;
-  for (const Level& level : kLevels) {
-    if (strcmp(level.name, name) != 0) continue;
-    known = true;
+  for (size_t i = 0; i <= level; ++i) {
     const char* feature;
     int length;
-    if (!has_all_features(machine, level.features, &feature, &length)) return missing(name, feature, length);
-  }
-  if (!known) {
-    return Status::error(StatusCode::kUnsupported, "target '%s' is not known to this runtime", name);
+    if (!has_all_features(machine, kLevels[i].features, &feature, &length)) return missing(name, feature, length);
   }
   for (const flatbuffers::String* feature : *target.features()) {
     if (!machine.has(feature->c_str(), feature->size())) {

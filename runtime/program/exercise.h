@@ -53,6 +53,21 @@ inline void repack(const Program& program, uint32_t index) {
   pack(*program.metadata(), variable, logical.data(), physical.data());
 }
 
+// For encrypted weights: reads all that it is given, and finds nothing wrong with it.
+inline OpenOptions options_that_decrypt() {
+  OpenOptions options;
+  options.decrypt = [](void*, const EncryptedWeights& weights) {
+    uint64_t sum = std::strlen(weights.key_name);
+    for (uint64_t i = 0; i < weights.associated_byte_size; ++i) sum += weights.associated[i];
+    for (int i = 0; i < 16; ++i) sum += weights.tag[i];
+    for (int i = 0; i < 12; ++i) sum += weights.nonce[i];
+    for (uint64_t i = 0; i < weights.byte_size; ++i)
+      weights.data[i] = static_cast<uint8_t>(weights.data[i] ^ (sum & 1) ^ 0xff);
+    return StatusCode::kOk;
+  };
+  return options;
+}
+
 // Does what a session does before it runs anything. False: what verification promises does not hold.
 inline bool exercise(Program& program) {
   const schema::Program& metadata = *program.metadata();

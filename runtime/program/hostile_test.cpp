@@ -38,7 +38,7 @@ struct Outcome {
 
 void try_open(const Bytes& artifact, Outcome* outcome) {
   std::string error;
-  const ProgramPointer program = open_bytes(artifact, &error);
+  const ProgramPointer program = open_bytes(artifact, &error, options_that_decrypt());
   if (program == nullptr) {
     REQUIRE(error != "");
     ++outcome->refused;
@@ -84,6 +84,28 @@ TEST_CASE("every byte of the metadata, edited and resealed") {
   const Outcome outcome = edit_each_byte(artifact, frame.offsets[0], frame.offsets[0] + frame.directory[0].size);
   // Values that may be anything (a name, a size that still fits) open; the greater part is structure and is refused.
   CHECK(outcome.refused > outcome.opened);
+}
+
+TEST_CASE("every byte of the metadata of encrypted weights, and each length of their segment, edited and resealed") {
+  serialize::ProgramDescription description = serialize::sample_program();
+  description.weights_key_name = "product";
+  const Bytes artifact = write_bytes(description);
+  const Frame frame(artifact);
+  const Outcome outcome = edit_each_byte(artifact, frame.offsets[0], frame.offsets[0] + frame.directory[0].size);
+  CHECK(outcome.refused > outcome.opened);
+  Outcome cut;
+  const size_t last = frame.directory.size() - 1;
+  for (uint64_t size = 0; size < frame.directory[last].size; ++size) {
+    Bytes shorter(artifact.begin(), artifact.begin() + static_cast<ptrdiff_t>(frame.offsets[last] + size));
+    const uint64_t total_size = shorter.size();
+    std::memcpy(shorter.data() + offsetof(ArtifactHeader, total_size), &total_size, sizeof total_size);
+    std::memcpy(shorter.data() + sizeof(ArtifactHeader) + frame.offsets.size() * sizeof(uint64_t) +
+                    last * sizeof(SegmentEntry) + offsetof(SegmentEntry, size),
+                &size, sizeof size);
+    serialize::reseal_artifact(shorter);
+    try_open(shorter, &cut);
+  }
+  CHECK(cut.opened == 0);
 }
 
 TEST_CASE("every byte of the debug segment, edited and resealed") {

@@ -11,6 +11,7 @@
 #include "runtime/program/code_image.h"
 #include "runtime/program/cpu_features.h"
 #include "runtime/program/verify.h"
+#include "serialize/schema/sha256.h"
 
 namespace ferrule::runtime {
 
@@ -38,10 +39,10 @@ struct Program::State {
   const uint8_t* weights = nullptr;
   uint64_t weights_byte_size = 0;
   FilePages weights_pages;
-  Array<NamedVariable> variables;                     // names and aliases, sorted
-  Array<ExternalKernel> external_kernels;             // one a kernel, or none at all
-  CodeImage images[serialize::kMaximumSegments];      // by target; mapped where this machine can run it
-  Mutex mutex;                                        // guards making an image executable
+  Array<NamedVariable> variables;                 // names and aliases, sorted
+  Array<ExternalKernel> external_kernels;         // one a kernel, or none at all
+  CodeImage images[serialize::kMaximumSegments];  // by target; mapped where this machine can run it
+  Mutex mutex;                                    // guards making an image executable
 };
 
 // Fills a Program's state from a source, step by step, checking on the way.
@@ -65,6 +66,7 @@ class ProgramLoader {
   Status read_segment(uint32_t segment, const char* what, Array<uint8_t>* out_bytes);
   Status load_debug(uint64_t* out_location_count);
   Status load_weights();
+  Status decrypt_weights(const schema::WeightsEncryption& encryption);
   Status load_code();
   Status index_variables();
   Status find_external_kernels();
@@ -82,14 +84,8 @@ Status ProgramLoader::check_expected_hash() {
   const uint8_t* expected = options_.expected_sha256;
   if (expected == nullptr || memcmp(actual, expected, 32) == 0) return Status();
   char text[2][65];
-  const uint8_t* digests[2] = {actual, expected};
-  for (int which = 0; which < 2; ++which) {
-    for (int i = 0; i < 32; ++i) {
-      text[which][2 * i] = "0123456789abcdef"[digests[which][i] >> 4];
-      text[which][2 * i + 1] = "0123456789abcdef"[digests[which][i] & 15];
-    }
-    text[which][64] = '\0';
-  }
+  serialize::sha256_text(actual, text[0]);
+  serialize::sha256_text(expected, text[1]);
   return Status::error(StatusCode::kInvalidArtifact, "%s has the root hash %s; expected is %s", source_.name(), text[0],
                        text[1]);
 }
@@ -120,8 +116,10 @@ Status ProgramLoader::load_weights() {
     return Status::error(StatusCode::kInvalidArtifact, "%s was stripped of its weights", source_.name());
   }
   const uint64_t byte_size = frame.directory[segment].size, offset = frame.offsets[segment];
+  const schema::WeightsEncryption* encryption = state_.metadata->weights_encryption();
   const bool copy =
-      source_.is_memory() && (copy_weights_ || reinterpret_cast<uintptr_t>(source_.bytes() + offset) % 64 != 0);
+      (encryption != nullptr && options_.decrypt != nullptr) ||
+      (source_.is_memory() && (copy_weights_ || reinterpret_cast<uintptr_t>(source_.bytes() + offset) % 64 != 0));
   if (copy) {
     FERRULE_RETURN_IF_ERROR(state_.copied_weights.allocate(state_.allocator, byte_size, "a copy of the weights", 64));
     FERRULE_RETURN_IF_ERROR(source_.read(offset, state_.copied_weights.data(), byte_size));
@@ -133,7 +131,31 @@ Status ProgramLoader::load_weights() {
     state_.weights = state_.weights_pages.bytes();
   }
   state_.weights_byte_size = byte_size;
-  return options_.verify_weights ? check_segment_hash(source_, frame, segment, state_.weights) : Status();
+  if (options_.verify_weights) FERRULE_RETURN_IF_ERROR(check_segment_hash(source_, frame, segment, state_.weights));
+  return encryption == nullptr ? Status() : decrypt_weights(*encryption);
+}
+
+// The copy in place; without a way to do it nothing is left to be taken for weights.
+Status ProgramLoader::decrypt_weights(const schema::WeightsEncryption& encryption) {
+  state_.weights_byte_size -= serialize::kWeightsSealBytes;
+  if (options_.decrypt == nullptr) {
+    state_.weights = nullptr;
+    return Status();
+  }
+  uint8_t* data = state_.copied_weights.data();
+  const uint8_t* tag = data + state_.weights_byte_size;
+  const StatusCode code =
+      options_.decrypt(options_.decrypt_context,
+                       {encryption.key_name()->c_str(), data, state_.weights_byte_size, tag,
+                        tag + serialize::kWeightsTagBytes, reinterpret_cast<const uint8_t*>(state_.frame.directory),
+                        serialize::weights_associated_bytes(state_.frame.segment_count())});
+  if (code == StatusCode::kOk) return Status();
+  return Status::error(code == StatusCode::kNotFound ? code : StatusCode::kInvalidArtifact,
+                       code == StatusCode::kNotFound
+                           ? "%s: there is no key '%s', with which its weights are encrypted"
+                           : "%s: its weights do not open with the key '%s': it is not the one "
+                             "that they were encrypted with, or something was edited",
+                       source_.name(), encryption.key_name()->c_str());
 }
 
 // Every image is read and hashed, also those for other machines; those that can run here stay.
@@ -274,6 +296,7 @@ const EntryMap& Program::entry_map(uint32_t entry) const { return state_->entry_
 const Allocator& Program::allocator() const { return state_->allocator; }
 const uint8_t* Program::weights() const { return state_->weights; }
 uint64_t Program::weights_byte_size() const { return state_->weights_byte_size; }
+bool Program::weights_are_sealed() const { return state_->weights == nullptr && state_->weights_byte_size != 0; }
 
 const uint8_t* Program::initial_value(uint32_t variable) const {
   return state_->weights + state_->metadata->variables()->Get(variable)->initial_offset();

@@ -24,6 +24,17 @@ struct ExternalKernel {
   int32_t (*function)(void* context, const FerruleKernelArgs* args) = nullptr;
 };
 
+// Weights of an artifact that are to be decrypted in place.
+struct EncryptedWeights {
+  const char* key_name;
+  uint8_t* data;
+  uint64_t byte_size;
+  const uint8_t* tag;
+  const uint8_t* nonce;
+  const uint8_t* associated;
+  uint64_t associated_byte_size;
+};
+
 struct OpenOptions {
   // Where private copies live; null: the C library's. Must outlive the program. (Code and mapped weights come from
   // mmap.)
@@ -37,6 +48,11 @@ struct OpenOptions {
   // same holds for the weights.
   bool (*accept)(void* context, const uint8_t* root_sha256) = nullptr;
   void* accept_context = nullptr;
+  // Opens encrypted weights, if given, which then lie in memory of the allocator. kOk, kNotFound without a key of that name,
+  // or anything else if the tag is wrong. Not given: such an artifact opens without weights (weights_are_sealed), for what
+  // looks at it or writes it again.
+  StatusCode (*decrypt)(void* context, const EncryptedWeights& weights) = nullptr;
+  void* decrypt_context = nullptr;
   // Contexts must outlive the program; names only the call. Those that it does not call are ignored.
   const ExternalKernel* kernels = nullptr;
   uint32_t kernel_count = 0;
@@ -75,6 +91,8 @@ class Program {
   // constants' offset point into it.
   const uint8_t* weights() const;
   uint64_t weights_byte_size() const;
+  // There are weights and they were not decrypted: no session can be made.
+  bool weights_are_sealed() const;
   const uint8_t* initial_value(uint32_t variable) const;
   const uint8_t* constant(uint32_t constant) const;
 

@@ -123,15 +123,15 @@ TEST_CASE("a target whose features are unknown or missing is not chosen") {
 TEST_CASE("a version that this runtime cannot read is refused first, naming both and what to do") {
   std::vector<uint8_t> bytes = write_bytes(sample_program());
   header_of(bytes).format_version = 3;
-  header_of(bytes).minimum_reader_version = 2;
+  header_of(bytes).minimum_reader_version = 3;
   bytes.resize(200);
   CHECK(open_error(bytes) ==
-        "the artifact in memory has format version 3 and needs a runtime that reads version 2; this one reads versions 1 to "
-        "1: take a newer runtime, or compile the model with the Ferrule that this runtime belongs to");
+        "the artifact in memory has format version 3 and needs a runtime that reads version 3; this one reads versions 1 to "
+        "2: take a newer runtime, or compile the model with the Ferrule that this runtime belongs to");
   bytes = write_bytes(sample_program());
   header_of(bytes).format_version = 0;
   CHECK(open_error(bytes) ==
-        "the artifact in memory has format version 0, which was never frozen; this runtime reads versions 1 to 1: compile it "
+        "the artifact in memory has format version 0, which was never frozen; this runtime reads versions 1 to 2: compile it "
         "again");
 }
 
@@ -145,6 +145,63 @@ TEST_CASE("a newer version is read if it says that this reader understands it") 
   bytes = write_bytes(sample_program());
   header_of(bytes).minimum_reader_version = 0;
   CHECK(open_bytes(bytes, &error) != nullptr);
+}
+
+namespace {
+
+// Inverts, as test_support.h does to encrypt, and keeps what it was given.
+struct Decryption {
+  StatusCode result = StatusCode::kOk;
+  std::string key_name;
+  std::vector<uint8_t> seal, associated;
+
+  static StatusCode run(void* context, const EncryptedWeights& weights) {
+    auto& self = *static_cast<Decryption*>(context);
+    self.key_name = weights.key_name;
+    self.seal.assign(weights.tag, weights.tag + 16);
+    self.seal.insert(self.seal.end(), weights.nonce, weights.nonce + 12);
+    self.associated.assign(weights.associated, weights.associated + weights.associated_byte_size);
+    for (uint64_t i = 0; i < weights.byte_size; ++i) weights.data[i] = static_cast<uint8_t>(~weights.data[i]);
+    return self.result;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("encrypted weights are opened by the caller's function, or not at all") {
+  serialize::ProgramDescription description = sample_program();
+  std::string error;
+  const ProgramPointer plain = open_description(description, &error);
+  description.weights_key_name = "product";
+  const std::vector<uint8_t> bytes = write_bytes(description);
+  Decryption decryption;
+  OpenOptions options;
+  options.decrypt = Decryption::run;
+  options.decrypt_context = &decryption;
+  options.verify_weights = true;
+  const ProgramPointer program = open_bytes(bytes, &error, options);
+  REQUIRE(program != nullptr);
+  CHECK_FALSE(program->weights_are_sealed());
+  REQUIRE(program->weights_byte_size() == plain->weights_byte_size());
+  CHECK(memcmp(program->weights(), plain->weights(), plain->weights_byte_size()) == 0);
+  CHECK(decryption.key_name == "product");
+  CHECK(decryption.seal.front() == 1);
+  CHECK(decryption.seal.back() == 28);
+  CHECK(decryption.associated.size() == 6 * sizeof(serialize::SegmentEntry) - 32);
+
+  decryption.result = StatusCode::kNotFound;
+  CHECK(open_bytes(bytes, &error, options) == nullptr);
+  CHECK(error == "the artifact in memory: there is no key 'product', with which its weights are encrypted");
+  decryption.result = StatusCode::kInternal;
+  CHECK(open_bytes(bytes, &error, options) == nullptr);
+  CHECK(error ==
+        "the artifact in memory: its weights do not open with the key 'product': it is not the one that they were encrypted "
+        "with, or something was edited");
+  options.decrypt = nullptr;
+  const ProgramPointer sealed = open_bytes(bytes, &error, options);
+  REQUIRE(sealed != nullptr);
+  CHECK(sealed->weights_are_sealed());
+  CHECK(sealed->weights() == nullptr);
 }
 
 TEST_CASE("foreign, missing and odd files are refused with a sentence") {

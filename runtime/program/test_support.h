@@ -30,9 +30,23 @@ inline ProgramPointer open_bytes(const std::vector<uint8_t>& bytes, std::string*
   return ProgramPointer(status.ok() ? program : nullptr);
 }
 
+// Of a program that names a key the weights are "encrypted" by inverting them; tag and nonce count from 1.
 inline std::vector<uint8_t> write_bytes(const serialize::ProgramDescription& description) {
+  const auto invert = [](uint8_t* weights, uint64_t byte_size, const uint8_t*, uint64_t, uint8_t* out_tag,
+                         uint8_t* out_nonce) {
+    for (uint64_t i = 0; i < byte_size; ++i) weights[i] = static_cast<uint8_t>(~weights[i]);
+    for (uint8_t i = 0; i < serialize::kWeightsTagBytes; ++i) out_tag[i] = static_cast<uint8_t>(1 + i);
+    for (uint8_t i = 0; i < serialize::kWeightsNonceBytes; ++i) out_nonce[i] = static_cast<uint8_t>(17 + i);
+    return true;
+  };
+  std::vector<uint8_t> artifact;
+  const auto allocate = [&](uint64_t byte_size) {
+    artifact.resize(byte_size);
+    return artifact.data();
+  };
   std::string error;
-  return serialize::write_program(description, &error);
+  if (!serialize::write_program(description, allocate, &error, invert)) artifact.clear();
+  return artifact;
 }
 
 inline ProgramPointer open_description(const serialize::ProgramDescription& description, std::string* out_error) {

@@ -94,6 +94,23 @@ Status verify_tables(const schema::Program& program, const VerifyContext& contex
   return Status();
 }
 
+// Leaves the size of what is to be decrypted.
+Status verify_encryption(const schema::WeightsEncryption& encryption, VerifyContext* context) {
+  FERRULE_RETURN_IF_ERROR(verify_name(*encryption.key_name(), context->name, "the key of the weights"));
+  if (encryption.cipher() != schema::WeightsCipher_aes_256_gcm) {
+    return Status::error(StatusCode::kUnsupported,
+                         "%s: the weights are encrypted with cipher %u, which this runtime does not know", context->name,
+                         encryption.cipher());
+  }
+  if (context->weights_byte_size <= serialize::kWeightsSealBytes) {
+    return Status::error(StatusCode::kInvalidArtifact,
+                         "%s: the encrypted weights have %llu bytes, and tag and nonce alone take %llu", context->name,
+                         static_cast<ull>(context->weights_byte_size), static_cast<ull>(serialize::kWeightsSealBytes));
+  }
+  context->weights_byte_size -= serialize::kWeightsSealBytes;
+  return Status();
+}
+
 Status verify_weights_range(const VerifyContext& context, const char* what, uint64_t offset, uint64_t byte_size) {
   if (offset % 64 == 0 && range_fits(offset, byte_size, context.weights_byte_size)) return Status();
   return Status::error(StatusCode::kInvalidArtifact,
@@ -148,43 +165,46 @@ Status verify_variables(const schema::Program& program, const VerifyContext& con
   return Status();
 }
 
+Status verify_entry_points(const schema::Program& program, const schema::Kernel& kernel,
+                           const schema::CpuFunction& function, const VerifyContext& context) {
+  const char* name = kernel.name()->c_str();
+  if (function.offsets()->size() != program.targets()->size()) {
+    return Status::error(StatusCode::kInvalidArtifact, "%s: kernel '%s' has %u entry points for %u targets", context.name,
+                         name, function.offsets()->size(), program.targets()->size());
+  }
+  for (uint32_t i = 0; i < program.targets()->size(); ++i) {
+    uint64_t code_bytes = 0;
+    const char* target = program.targets()->Get(i)->name()->c_str();
+    if (!context.code_byte_size(context.frame, target, &code_bytes) || function.offsets()->Get(i) >= code_bytes) {
+      return Status::error(StatusCode::kInvalidArtifact,
+                           "%s: kernel '%s' starts at byte %llu of the code for %s, which has %llu bytes", context.name,
+                           name, static_cast<ull>(function.offsets()->Get(i)), target, static_cast<ull>(code_bytes));
+    }
+  }
+  return Status();
+}
+
 Status verify_kernels(const schema::Program& program, const VerifyContext& context) {
   for (const schema::Kernel* kernel : *program.kernels()) {
     FERRULE_RETURN_IF_ERROR(verify_name(*kernel->name(), context.name, "a kernel"));
     const char* name = kernel->name()->c_str();
+    uint64_t scratch_bytes;
     if (const schema::ExternalFunction* external = kernel->implementation_as_ExternalFunction()) {
       FERRULE_RETURN_IF_ERROR(verify_name(*external->symbol(), context.name, "the symbol of a kernel"));
-      if (kernel->output_count() <= kernel->operand_count() && external->scratch_bytes() <= program.scratch_bytes())
-        continue;
-      return Status::error(StatusCode::kInvalidArtifact,
-                           "%s: kernel '%s' is inconsistent: %u operands, %u outputs, %llu scratch bytes of %llu",
-                           context.name, name, kernel->operand_count(), kernel->output_count(),
-                           static_cast<ull>(external->scratch_bytes()), static_cast<ull>(program.scratch_bytes()));
-    }
-    if (kernel->implementation_type() != schema::KernelImplementation_CpuFunction) {
+      scratch_bytes = external->scratch_bytes();
+    } else if (const schema::CpuFunction* function = kernel->implementation_as_CpuFunction()) {
+      FERRULE_RETURN_IF_ERROR(verify_entry_points(program, *kernel, *function, context));
+      scratch_bytes = function->scratch_bytes();
+    } else {
       return Status::error(StatusCode::kUnsupported,
                            "%s: kernel '%s' has an implementation of kind %u, which this runtime does not know",
                            context.name, name, kernel->implementation_type());
     }
-    const schema::CpuFunction& function = *kernel->implementation_as_CpuFunction();
-    if (kernel->output_count() > kernel->operand_count() || function.offsets()->size() != program.targets()->size() ||
-        function.scratch_bytes() > program.scratch_bytes()) {
+    if (kernel->output_count() > kernel->operand_count() || scratch_bytes > program.scratch_bytes()) {
       return Status::error(StatusCode::kInvalidArtifact,
-                           "%s: kernel '%s' is inconsistent: %u operands, %u outputs, %u entry points for %u targets, "
-                           "%llu scratch bytes of %llu",
+                           "%s: kernel '%s' is inconsistent: %u operands, %u outputs, %llu scratch bytes of %llu",
                            context.name, name, kernel->operand_count(), kernel->output_count(),
-                           function.offsets()->size(), program.targets()->size(),
-                           static_cast<ull>(function.scratch_bytes()), static_cast<ull>(program.scratch_bytes()));
-    }
-    for (uint32_t i = 0; i < program.targets()->size(); ++i) {
-      uint64_t code_bytes = 0;
-      const char* target = program.targets()->Get(i)->name()->c_str();
-      if (!context.code_byte_size(context.frame, target, &code_bytes) || function.offsets()->Get(i) >= code_bytes) {
-        return Status::error(StatusCode::kInvalidArtifact,
-                             "%s: kernel '%s' starts at byte %llu of the code for %s, which has %llu bytes",
-                             context.name, name, static_cast<ull>(function.offsets()->Get(i)), target,
-                             static_cast<ull>(code_bytes));
-      }
+                           static_cast<ull>(scratch_bytes), static_cast<ull>(program.scratch_bytes()));
     }
   }
   return Status();
@@ -253,12 +273,14 @@ Status verify_dtype(const schema::DataType& dtype, const char* artifact_name, co
                        artifact_name, tensor_name, code, bits, dtype.lanes());
 }
 
-Status verify_program(const uint8_t* bytes, uint64_t byte_size, const VerifyContext& context, EntryMaps* out_maps) {
+Status verify_program(const uint8_t* bytes, uint64_t byte_size, VerifyContext context, EntryMaps* out_maps) {
   FERRULE_RETURN_IF_ERROR(verify_structure(bytes, byte_size, context.name));
   const schema::Program& program = *schema::GetProgram(bytes);
   FERRULE_RETURN_IF_ERROR(verify_text(*program.producer(), context.name, "the producer"));
   FERRULE_RETURN_IF_ERROR(verify_targets(program, context));
   FERRULE_RETURN_IF_ERROR(verify_tables(program, context));
+  if (program.weights_encryption() != nullptr)
+    FERRULE_RETURN_IF_ERROR(verify_encryption(*program.weights_encryption(), &context));
   FERRULE_RETURN_IF_ERROR(verify_variables(program, context));
   FERRULE_RETURN_IF_ERROR(verify_kernels(program, context));
   Array<const char*> names;

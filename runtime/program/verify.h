@@ -8,7 +8,7 @@
 //   binds it, and nothing uses it where it has no value;
 // - a variable's byte_size follows from shape, dtype and layout; its initial value and every constant lie in the
 // weights,
-//   64-byte aligned; kernel entry points lie in every code image; no kernel needs more scratch than the program says;
+//   64-byte aligned, in front of tag and nonce if they are encrypted, with a cipher that is known; kernel entry points lie in every code image; no kernel needs more scratch than the program says;
 // - every block but the first belongs to one instruction, at most kMaximumBlockDepth deep; operand and dim counts are
 //   the kernel's; what is written is an arena buffer, an output, or a variable in assigned_variables; arena buffers lie
 //   in their arena, every use lies in the live interval, none is read before it is written on every path, and two that
@@ -38,7 +38,7 @@ struct VerifyContext {
 };
 
 // `bytes` must be 8-byte aligned. kInvalidArtifact with a sentence that names the part. out_maps: one map an entry.
-Status verify_program(const uint8_t* bytes, uint64_t byte_size, const VerifyContext& context, EntryMaps* out_maps);
+Status verify_program(const uint8_t* bytes, uint64_t byte_size, VerifyContext context, EntryMaps* out_maps);
 
 // Structure and strings of a debug segment.
 Status verify_debug(const uint8_t* bytes, uint64_t byte_size, const char* artifact_name);

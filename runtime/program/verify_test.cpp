@@ -41,6 +41,14 @@ TEST_CASE("devices, arenas, dtypes") {
   CHECK(refusal([](auto& p) { p.entries[0].inputs[0].dtype = {2, 32, 4}; }).find("'x' has the dtype") == 0);
 }
 
+TEST_CASE("encrypted weights") {
+  CHECK(refusal([](auto& p) {
+          p.weights_key_name = "product";
+          p.weights_cipher = 1;
+        }) == "the weights are encrypted with cipher 1, which this runtime does not know");
+  CHECK(refusal([](auto& p) { p.weights_key_name = "a\nb"; }) == "the key of the weights is not plain UTF-8 text at byte 1");
+}
+
 TEST_CASE("variables and constants") {
   CHECK(refusal([](auto& p) { p.variables[0].shape = {3, 3}; }) ==
         "variable 'layer.weight' says 128 bytes and its shape and layout take 192");

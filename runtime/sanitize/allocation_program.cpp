@@ -134,6 +134,23 @@ void sweep_program(const std::string& path, const std::vector<uint8_t>& bytes) {
   sweep("open", 10, [&] { return ferrule_program_open(path.c_str(), nullptr, &program); }, release);
   sweep("open_bytes", 10,
         [&] { return ferrule_program_open_bytes(bytes.data(), bytes.size(), nullptr, &program); }, release);
+  // Each time a program that was not asked before.
+  sweep("input", 5,
+        [&] {
+          const Failures failures = g_failures;
+          g_failures = Failures::kNone;
+          release();
+          check_ok(ferrule_program_open_bytes(bytes.data(), bytes.size(), nullptr, &program), "open");
+          g_failures = failures;
+          auto info = sized<FerruleTensorInfo>();
+          return ferrule_program_input(program, 0, 0, &info);
+        },
+        [&] {
+          auto info = sized<FerruleVariableInfo>();
+          check_ok(ferrule_program_variable(program, 1, &info), "variable");
+          check(info.alias_count == 1 && std::string(info.aliases[0]) == "weights", "the aliases are there");
+        });
+  release();
 }
 
 void sweep_sessions(FerruleProgram* program) {

@@ -6,7 +6,7 @@ shift 6
 compile=("$clang" -Oz -ffp-contract=off -fPIE -fvisibility=hidden -ffunction-sections -fdata-sections
   -fno-asynchronous-unwind-tables -I. -I"$generated")
 cxx=(-std=c++17 -fno-exceptions -fno-rtti -fno-threadsafe-statics "-DFLATBUFFERS_ASSERT(x)=((void)0)")
-link=("$clang" --ld-path="$lld" -pie -s -Wl,--gc-sections,--icf=all,-z,noseparate-code -lpthread)
+link=("$clang" --ld-path="$lld" -pie -s -Wl,--gc-sections,--icf=all,-O2,-z,noseparate-code -lpthread)
 objects=$(mktemp -d)
 trap 'rm -r "$objects"' EXIT
 for source in "$@"; do

@@ -1,6 +1,7 @@
 #include "runtime/tools/commands.h"
 
 #include <cstdio>
+#include <utility>
 
 namespace ferrule::tools {
 
@@ -29,22 +30,48 @@ bool parse_command(const std::vector<std::string>& arguments, const CommandHelp&
   return false;
 }
 
-int open_session(const Options& options, std::optional<Program>* out_program, std::optional<Session>* out_session) {
+namespace {
+
+// The file of --swap, if it is given, for the arena and the variables of a session. kSuccess, or the exit code.
+int open_swap(const Options& options, OpenedSession* out, Session::Options* session_options) {
+  if (!options.has("--swap")) return kSuccess;
+  Result<Swap> swap = Swap::create(options.get("--swap"));
+  if (!swap) return fail(swap.status().message());
+  out->swap.emplace(std::move(*swap));
+  Result<Arena> arena = Arena::create(out->swap->allocator());
+  if (!arena) return fail(arena.status().message());
+  out->arena.emplace(std::move(*arena));
+  session_options->allocator = out->swap->allocator();
+  session_options->arena = &*out->arena;
+  return kSuccess;
+}
+
+}  // namespace
+
+int open_session(const Options& options, OpenedSession* out) {
   Session::Options session_options;
   std::string error;
   const std::string target = options.get("--target");
   session_options.thread_count = static_cast<uint32_t>(options.number("--threads", 0, 1, 256, &error));
   session_options.target = target.empty() ? nullptr : target.c_str();
+  const uint64_t resident = options.number("--resident", 0, 1, UINT64_MAX, &error);
+  if (resident != 0 && !options.has("--swap")) error = "--resident needs --swap, the file for what is not in memory";
   if (!error.empty()) return fail(error, kUsage);
   Result<Program> program = Program::open(options.artifact());
   if (!program) return fail(program.status().message());
-  Result<Session> session = Session::create(*program, session_options);
-  if (!session) return fail(session.status().message());
-  const Status grows = session->allow_growth();
-  if (!grows) return fail(grows.message());
+  out->program.emplace(std::move(*program));
+  const int exit_code = open_swap(options, out, &session_options);
+  if (exit_code != kSuccess) return exit_code;
+  Result<Session> session = Session::create(*out->program, session_options);
+  if (!session) {
+    // Where the file had no room it says more than that there was no memory.
+    const Status refusal = out->swap ? out->swap->refusal() : Status();
+    return fail(refusal ? session.status().message() : refusal.message());
+  }
+  const Status limited = resident != 0 ? session->limit_arena(*out->swap, resident) : session->allow_growth();
+  if (!limited) return fail(limited.message());
   session->check_numerics(options.has("--check-numerics"));
-  out_program->emplace(std::move(*program));
-  out_session->emplace(std::move(*session));
+  out->session.emplace(std::move(*session));
   return kSuccess;
 }
 

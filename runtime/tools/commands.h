@@ -43,9 +43,22 @@ void print_help(const CommandHelp& help);
 bool parse_command(const std::vector<std::string>& arguments, const CommandHelp& help, Options* options,
                    int* exit_code);
 
-// The program and a session on it, as --threads and --target say. kSuccess, or the exit code after the error was
-// printed.
-int open_session(const Options& options, std::optional<Program>* out_program, std::optional<Session>* out_session);
+// Of the commands that run something.
+inline constexpr OptionSpec kSwapOption = {
+    "--swap", "FILE", "keep what the run needs in a new file, of which the system can take pages out of memory"};
+inline constexpr OptionSpec kResidentOption = {
+    "--resident", "BYTES", "with --swap: the most of the arena that may be in memory (default: the system decides)"};
+
+// A session and what it lives on, which goes after it.
+struct OpenedSession {
+  std::optional<Program> program;
+  std::optional<Swap> swap;
+  std::optional<Arena> arena;
+  std::optional<Session> session;
+};
+
+// As --threads, --target, --swap, --resident and --check-numerics say. kSuccess, or the exit code after the error was printed.
+int open_session(const Options& options, OpenedSession* out);
 
 }  // namespace ferrule::tools
 

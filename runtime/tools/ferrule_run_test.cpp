@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -98,6 +99,7 @@ TEST_CASE("wrong command lines name the argument and what is allowed") {
   refused(run + " --entry predict --threads 0", 2, {"--threads", "'0'", "1 to 256"});
   refused(run + " --entry predict --threads two", 2, {"--threads", "'two'"});
   refused(run + " --entry predict --threads", 2, {"--threads", "value"});
+  refused(run + " --entry predict --resident 65536", 2, {"--resident needs --swap"});
   refused(run + " extra.fer --entry predict", 2, {"extra.fer"});
   refused(run + " --entry predicts", 1, {"predicts", "predict", "train"});
   refused(run + " --entry predict --target x86-64-v9", 1, {"x86-64-v9", "x86-64-v3"});
@@ -111,6 +113,21 @@ TEST_CASE("wrong command lines name the argument and what is allowed") {
   refused(kTrain + "--evaluate evaluate --data " + data_file(8), 2, {"--test-data"});
   refused(kTrain + "--resume --data " + data_file(8), 2, {"--checkpoint"});
   refused(kTrain + "--data " + kArtifact, 1, {"test_program.fer", "safetensors"});
+}
+
+TEST_CASE("a swap file changes no result and leaves nothing behind") {
+  const std::string inputs = " --inputs " + data_file(3), swap = temporary_path("net.swap");
+  const std::string run = std::string("run ") + kArtifact + " --entry predict --threads 2" + inputs;
+  const std::string plain = temporary_path("plain.safetensors"), swapped = temporary_path("swapped.safetensors");
+  accepted(run + " --outputs " + plain);
+  for (const char* resident : {"", " --resident 1000000"}) {
+    accepted(run + " --outputs " + swapped + " --swap " + swap + resident);
+    CHECK(read_file(swapped) == read_file(plain));
+    CHECK_FALSE(std::ifstream(swap).good());
+  }
+  accepted(kTrain + "--swap " + swap + " --data " + data_file(8));
+  refused(run + " --swap " + swap + " --resident 1", 1, {"1 bytes of its arena", "that is the least"});
+  refused(run + " --swap " + plain, 1, {plain.c_str()});
 }
 
 TEST_CASE("run reads .npy and safetensors and writes both, the same values") {

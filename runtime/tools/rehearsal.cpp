@@ -1,7 +1,5 @@
 #include "runtime/tools/rehearsal.h"
 
-#include "runtime/tools/commands.h"
-
 namespace ferrule::tools {
 
 std::vector<OptionSpec> rehearsal_options(const std::vector<OptionSpec>& own) {
@@ -15,6 +13,8 @@ std::vector<OptionSpec> rehearsal_options(const std::vector<OptionSpec>& own) {
   const std::vector<OptionSpec> last = {
       {"--threads", "N", "threads, the caller included (default: one a CPU)"},
       {"--target", "NAME", "the code to use (default: the best that this machine supports)"},
+      kSwapOption,
+      kResidentOption,
       {"--json", nullptr, "one JSON object instead of text"},
   };
   options.insert(options.end(), own.begin(), own.end());
@@ -23,7 +23,7 @@ std::vector<OptionSpec> rehearsal_options(const std::vector<OptionSpec>& own) {
 }
 
 int Rehearsal::open(const Options& options) {
-  const int exit_code = open_session(options, &program, &session);
+  const int exit_code = open_session(options, this);
   if (exit_code != kSuccess) return exit_code;
   // Behind the artifact: of a file that is none, that is what matters.
   if (!options.has("--entry")) return fail("--entry is missing", kUsage);

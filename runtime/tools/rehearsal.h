@@ -3,10 +3,10 @@
 #define FERRULE_RUNTIME_TOOLS_REHEARSAL_H_
 
 #include <list>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "runtime/tools/commands.h"
 #include "runtime/tools/inputs.h"
 #include "runtime/tools/options.h"
 
@@ -15,16 +15,14 @@ namespace ferrule::tools {
 // The options that Rehearsal::open reads, and --json, around a command's own.
 std::vector<OptionSpec> rehearsal_options(const std::vector<OptionSpec>& own);
 
-struct Rehearsal {
+struct Rehearsal : OpenedSession {
   std::string entry;
-  std::optional<Program> program;
-  std::optional<Session> session;
   Inputs inputs;
   std::list<Tensor> tensors;
   std::vector<Tensor*> outputs;
 
-  // As --entry, --checkpoint, --threads, --target and the options of Inputs::read_or_make say: kSuccess, or the exit
-  // code after the error was printed.
+  // As --entry, --checkpoint and the options of open_session and Inputs::read_or_make say: kSuccess, or the exit code after
+  // the error was printed.
   int open(const Options& options);
 };
 

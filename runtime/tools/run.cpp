@@ -31,6 +31,8 @@ const std::vector<OptionSpec> kOptions = {
      "whose free bytes are NaN, and where each kernel may change its outputs only"},
     {"--threads", "N", "threads, the caller included (default: one a CPU)"},
     {"--target", "NAME", "the code to use (default: the best that this machine supports)"},
+    kSwapOption,
+    kResidentOption,
     {"--check-numerics", nullptr, "stop at the first value that is nan or infinite"},
     {"--json", nullptr, "the last line of the output is a JSON object"},
 };
@@ -133,10 +135,11 @@ int run_command(const std::vector<std::string>& arguments) {
   const uint64_t repeat = options.number("--repeat", 1, 1, 1000000, &error);
   if (!error.empty()) return fail(error, kUsage);
 
-  std::optional<Program> program;
-  std::optional<Session> session;
-  exit_code = open_session(options, &program, &session);
+  OpenedSession opened;
+  exit_code = open_session(options, &opened);
   if (exit_code != kSuccess) return exit_code;
+  const std::optional<Program>& program = opened.program;
+  std::optional<Session>& session = opened.session;
   if (!options.has("--entry")) return fail("--entry is missing", kUsage);
   const std::string entry_name = options.get("--entry");
   const Result<uint32_t> entry = program->find_entry(entry_name);

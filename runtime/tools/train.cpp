@@ -34,6 +34,8 @@ const std::vector<OptionSpec> kOptions = {
     {"--resume", nullptr, "continue from --checkpoint if it exists"},
     {"--threads", "N", "threads, the caller included (default: one a CPU)"},
     {"--target", "NAME", "the code to use (default: the best that this machine supports)"},
+    kSwapOption,
+    kResidentOption,
     {"--check-numerics", nullptr, "stop at the first value that is nan or infinite"},
     {"--json", nullptr, "the last line of the output is a JSON object; the epochs go to stderr"},
 };
@@ -293,13 +295,12 @@ int train_command(const std::vector<std::string>& arguments) {
   TrainingOptions training_options;
   std::string error = read_options(options, &training_options);
   if (!error.empty()) return fail(error, kUsage);
-  std::optional<Program> program;
-  std::optional<Session> session;
-  exit_code = open_session(options, &program, &session);
+  OpenedSession opened;
+  exit_code = open_session(options, &opened);
   if (exit_code != kSuccess) return exit_code;
 
-  Trainer trainer(*session, training_options);
-  error = trainer.open(*program, options);
+  Trainer trainer(*opened.session, training_options);
+  error = trainer.open(*opened.program, options);
   if (error.empty()) error = trainer.resume(options);
   if (!error.empty()) return fail(error);
   catch_signals();

@@ -22,7 +22,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 TEST_CASE("the text names entries, signatures, dims, memory, variables and segments") {
   const std::string text = dump_text(sample_contents(), {});
   INFO(text);
-  CHECK(contains(text, "Ferrule artifact, format version 1, "));
+  CHECK(contains(text, "Ferrule artifact, format version 2, "));
   CHECK(contains(text, "double_twice(x: float32[batch]) -> (out.0: float32[batch])\n    batch from 1 to 8\n"));
   CHECK(contains(text, "2 instructions; memory: peak 96 B, lower bound 32 B, sum of all buffers 32 B\n"));
   CHECK(contains(text, "store(x: float32[3, 2]) -> ()\n"));
@@ -138,16 +138,29 @@ TEST_CASE("dtype names") {
   CHECK(dtype_name({9, 8, 2}) == "9:8x2");
 }
 
+TEST_CASE("the key of encrypted weights is named, and the runtime that it takes") {
+  ArtifactContents contents = sample_contents();
+  CHECK_FALSE(contains(dump_text(contents, {}), "encrypted"));
+  CHECK_FALSE(contains(dump_json(contents, {}), "weights_key_name"));
+  contents.program.weights_key_name = "product";
+  contents.header.minimum_reader_version = 2;
+  CHECK(contains(dump_text(contents, {}), "weights encrypted with the key 'product'\nentries\n"));
+  CHECK(contains(dump_json(contents, {}), R"("weights_key_name": "product")"));
+  bool runs = true;
+  CHECK(contains(check_runtime(contents, 1, &runs), "lacks: encrypted weights (version 2);"));
+  CHECK_FALSE(runs);
+}
+
 TEST_CASE("whether a runtime of some version runs an artifact") {
   ArtifactContents contents = sample_contents();
   bool runs = false;
   CHECK(check_runtime(contents, 1, &runs) ==
-        "the artifact (format version 1, for readers from version 1) runs on a runtime of format version 1");
+        "the artifact (format version 2, for readers from version 1) runs on a runtime of format version 1");
   CHECK(runs);
   check_runtime(contents, 2, &runs);
   CHECK(runs);
   CHECK(check_runtime(contents, 0, &runs) ==
-        "the artifact (format version 1, for readers from version 1) does not run on a runtime of format version 0, which "
+        "the artifact (format version 2, for readers from version 1) does not run on a runtime of format version 0, which "
         "lacks: the first frozen format (version 1); take a newer runtime, or compile the model with the Ferrule that the "
         "runtime belongs to");
   CHECK_FALSE(runs);

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "serialize/dump/dump.h"
+#include "serialize/schema/sha256.h"
 
 namespace ferrule::serialize {
 namespace {
@@ -48,11 +49,8 @@ std::string expression_text(const EntryDescription& entry, const ExpressionDescr
 }  // namespace
 
 std::string hex_digest(const uint8_t digest[32]) {
-  std::string text;
-  for (int i = 0; i < 32; ++i) {
-    text += "0123456789abcdef"[digest[i] >> 4];
-    text += "0123456789abcdef"[digest[i] & 15];
-  }
+  char text[2 * kSha256Bytes + 1];
+  sha256_text(digest, text);
   return text;
 }
 

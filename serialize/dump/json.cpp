@@ -271,6 +271,7 @@ std::string dump_json(const ArtifactContents& contents, const DumpOptions& optio
     json.end('}');
   }
   json.end(']');
+  if (!program.weights_key_name.empty()) json.member("weights_key_name", program.weights_key_name);
   json.member_array("targets", program.targets, [&](const TargetDescription& target) { json.put(target.name); });
   json.member_array("entries", program.entries,
                     [&](const EntryDescription& entry) { put_entry(json, program, entry, options); });

@@ -207,6 +207,7 @@ std::string dump_text(const ArtifactContents& contents, const DumpOptions& optio
     out += "  " + column(std::string(segment_kind_name(entry.kind)) + " " + segment_name(entry), 24) +
            byte_count(entry.size) + (contents.offsets[i] == 0 ? ", absent" : "") + "\n";
   }
+  if (!program.weights_key_name.empty()) out += "weights encrypted with the key '" + program.weights_key_name + "'\n";
   out += "entries\n";
   for (const EntryDescription& entry : program.entries) append_entry(program, entry, options, &out);
   uint64_t arena_bytes = 0;

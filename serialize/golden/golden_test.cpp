@@ -2,6 +2,8 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <string>
+#include <type_traits>
 
 #include "catch2/catch.hpp"
 #include "serialize/golden/sample_program.h"
@@ -16,23 +18,40 @@ std::vector<uint8_t> read_file(const char* path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-}  // namespace
+std::string golden_path(uint32_t version) { return "serialize/golden/sample_v" + std::to_string(version) + ".fer"; }
 
-TEST_CASE("the golden file of version 1 is what the writer writes today") {
-  std::string error;
-  const std::vector<uint8_t> written = write_program(sample_program(), &error);
-  const std::vector<uint8_t> golden = read_file("serialize/golden/sample_v1.fer");
-  REQUIRE(error == "");
-  CHECK(written.size() == golden.size());
-  CHECK((written == golden));
+// In the header. (Bytes may be const: a test only reads those.)
+template <typename Bytes>
+auto& version_of(Bytes& bytes) {
+  return reinterpret_cast<std::conditional_t<std::is_const_v<Bytes>, const ArtifactHeader, ArtifactHeader>*>(bytes.data())
+      ->format_version;
 }
 
-TEST_CASE("a golden file survives reading and writing unchanged") {
-  const std::vector<uint8_t> golden = read_file("serialize/golden/sample_v1.fer");
-  ArtifactContents contents;
-  std::string error;
-  REQUIRE(read_artifact(golden.data(), golden.size(), &contents, &error));
-  CHECK((write_program(contents.program, &error) == golden));
+}  // namespace
+
+TEST_CASE("the golden file of every version is what the writer writes today, but for the version in the header") {
+  for (uint32_t version = kOldestReadableVersion; version <= kFormatVersion; ++version) {
+    std::string error;
+    std::vector<uint8_t> written = write_program(sample_program(), &error);
+    const std::vector<uint8_t> golden = read_file(golden_path(version).c_str());
+    REQUIRE(error == "");
+    REQUIRE(written.size() == golden.size());
+    CHECK(version_of(golden) == version);
+    CHECK(version_of(written) == kFormatVersion);
+    version_of(written) = version;
+    CHECK((written == golden));
+  }
+}
+
+TEST_CASE("a golden file survives reading and writing unchanged, but for the version in the header") {
+  for (uint32_t version = kOldestReadableVersion; version <= kFormatVersion; ++version) {
+    std::vector<uint8_t> golden = read_file(golden_path(version).c_str());
+    ArtifactContents contents;
+    std::string error;
+    REQUIRE(read_artifact(golden.data(), golden.size(), &contents, &error));
+    version_of(golden) = kFormatVersion;
+    CHECK((write_program(contents.program, &error) == golden));
+  }
 }
 
 TEST_CASE("reading gives back what was written") {

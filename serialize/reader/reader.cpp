@@ -217,6 +217,15 @@ void read_variables(const schema::Program& metadata, const std::vector<uint8_t>&
   }
 }
 
+// Locations are numbers into the debug segment: without it none may be named.
+void forget_locations(ProgramDescription* program) {
+  for (EntryDescription& entry : program->entries) {
+    for (EqualityDescription& equality : entry.equalities) equality.location = 0;
+    for (BlockDescription& block : entry.blocks)
+      for (InstructionDescription& instruction : block.instructions) instruction.location = 0;
+  }
+}
+
 // Copies the flatbuffer to an aligned place and verifies its structure.
 template <typename Table>
 const Table* verified_root(const std::vector<uint8_t>& bytes, const char* identifier, std::vector<uint64_t>* storage) {
@@ -253,12 +262,31 @@ bool read_artifact(const uint8_t* bytes, size_t byte_size, ArtifactContents* out
     if (!read_entry(*entry, &program.entries.emplace_back(), error)) return false;
   }
   program.scratch_bytes = metadata->scratch_bytes();
+  if (const schema::WeightsEncryption* encryption = metadata->weights_encryption()) {
+    program.weights_key_name = encryption->key_name()->str();
+    program.weights_cipher = encryption->cipher();
+  }
   const auto debug_bytes = segment_bytes(bytes, *out_contents, SegmentKind::kDebug, "");
   if (!debug_bytes.empty()) {
     const auto* debug = verified_root<schema::Debug>(debug_bytes, schema::kDebugIdentifier, &debug_storage);
     if (debug == nullptr) return fail(error, "the debug segment is not a well-formed flatbuffer");
     program.locations = read_strings(*debug->locations());
   }
+  return true;
+}
+
+bool prepare_to_write(const std::string& change, ArtifactContents* contents, std::string* error) {
+  if (!contents->program.weights_key_name.empty())
+    return fail(error, change + " needs plain weights, and these are encrypted with the key '" +
+                           contents->program.weights_key_name + "': do it before you encrypt them");
+  for (size_t i = 0; i < contents->directory.size(); ++i) {
+    const SegmentEntry& entry = contents->directory[i];
+    if (contents->offsets[i] == 0 && entry.kind != static_cast<uint32_t>(SegmentKind::kDebug))
+      return fail(error, change + " needs a whole artifact, and this one lacks segment " + std::to_string(i) + " " +
+                             std::string(entry.name, strnlen(entry.name, sizeof entry.name)) +
+                             ": do it first, drop targets afterwards");
+  }
+  if (contents->program.locations.empty()) forget_locations(&contents->program);
   return true;
 }
 

@@ -23,6 +23,10 @@ struct ArtifactContents {
 // failure returns false and *error says what is wrong.
 bool read_artifact(const uint8_t* bytes, size_t byte_size, ArtifactContents* out_contents, std::string* error);
 
+// Makes the program one that write_program takes. False, and *error says why not: its weights are encrypted, or a segment
+// other than debug is absent. `change` says in the error what is to be written, e.g. "dropping entries".
+bool prepare_to_write(const std::string& change, ArtifactContents* contents, std::string* error);
+
 }  // namespace ferrule::serialize
 
 #endif  // FERRULE_SERIALIZE_READER_READER_H_

@@ -16,7 +16,7 @@ namespace ferrule::serialize {
 // The high bit and the line ends catch transfers that strip or translate bytes.
 inline constexpr uint8_t kArtifactMagic[8] = {0x89, 'F', 'E', 'R', '\r', '\n', 0x1A, '\n'};
 
-inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr uint32_t kFormatVersion = 2;
 // Version 0 was never frozen: nobody reads it any more.
 inline constexpr uint32_t kOldestReadableVersion = 1;
 
@@ -62,6 +62,19 @@ struct SegmentEntry {
 static_assert(sizeof(SegmentEntry) == 88 && offsetof(SegmentEntry, kind) == 0 && offsetof(SegmentEntry, reserved) == 4 &&
               offsetof(SegmentEntry, name) == 8 && offsetof(SegmentEntry, size) == 40 &&
               offsetof(SegmentEntry, alignment) == 48 && offsetof(SegmentEntry, sha256) == 56);
+
+// What follows encrypted weights in their segment: the tag of AES-256-GCM, then the nonce. The tag vouches for the weights
+// and, as associated data, for the directory up to the hash of the weights, its last field: what every other segment is
+// and contains. So the key opens them only in the artifact that they were encrypted for, or in a slice of it.
+inline constexpr uint64_t kWeightsTagBytes = 16;
+inline constexpr uint64_t kWeightsNonceBytes = 12;
+inline constexpr uint64_t kWeightsSealBytes = kWeightsTagBytes + kWeightsNonceBytes;
+// More than one nonce may encrypt.
+inline constexpr uint64_t kMaximumEncryptedBytes = (uint64_t{1} << 36) - 32;
+
+inline constexpr uint64_t weights_associated_bytes(uint64_t segment_count) {
+  return segment_count * sizeof(SegmentEntry) - sizeof(SegmentEntry::sha256);
+}
 
 // Bytes of header, offsets and directory.
 inline constexpr uint64_t artifact_header_size(uint64_t segment_count) {

@@ -173,4 +173,12 @@ void sha256(const void* data, size_t byte_size, uint8_t out_digest[kSha256Bytes]
   hash.finish(out_digest);
 }
 
+void sha256_text(const uint8_t digest[kSha256Bytes], char out_text[2 * kSha256Bytes + 1]) {
+  for (size_t i = 0; i < kSha256Bytes; ++i) {
+    *out_text++ = "0123456789abcdef"[digest[i] >> 4];
+    *out_text++ = "0123456789abcdef"[digest[i] & 15];
+  }
+  *out_text = '\0';
+}
+
 }  // namespace ferrule::serialize

@@ -26,6 +26,9 @@ class Sha256 {
 
 void sha256(const void* data, size_t byte_size, uint8_t out_digest[kSha256Bytes]);
 
+// Lower-case hexadecimal, zero-terminated.
+void sha256_text(const uint8_t digest[kSha256Bytes], char out_text[2 * kSha256Bytes + 1]);
+
 // For tests: the two block functions, which must agree. sha256_blocks_native is false where the CPU lacks SHA
 // instructions.
 void sha256_blocks_portable(uint32_t state[8], const uint8_t* blocks, size_t block_count);

@@ -132,26 +132,6 @@ std::string check_names(const ArtifactContents& contents, const SliceOptions& op
   return error.empty() ? unknown_name("entry", options.entries, entries) : error;
 }
 
-// Metadata, code and weights must be there to be written again; debug may have been stripped.
-std::string find_absent(const ArtifactContents& contents) {
-  for (size_t i = 0; i < contents.directory.size(); ++i) {
-    const SegmentEntry& entry = contents.directory[i];
-    if (contents.offsets[i] == 0 && entry.kind != static_cast<uint32_t>(SegmentKind::kDebug))
-      return "entries can only be dropped from a whole artifact, and this one lacks segment " + std::to_string(i) + " " +
-             segment_name(entry) + ": drop entries first, targets afterwards";
-  }
-  return "";
-}
-
-// Locations are numbers into the debug segment: without it none may be named.
-void forget_locations(ProgramDescription* program) {
-  for (EntryDescription& entry : program->entries) {
-    for (EqualityDescription& equality : entry.equalities) equality.location = 0;
-    for (BlockDescription& block : entry.blocks)
-      for (InstructionDescription& instruction : block.instructions) instruction.location = 0;
-  }
-}
-
 }  // namespace
 
 bool slice_artifact(const uint8_t* bytes, size_t byte_size, const SliceOptions& options,
@@ -162,10 +142,8 @@ bool slice_artifact(const uint8_t* bytes, size_t byte_size, const SliceOptions& 
   if (!error->empty()) return false;
   std::vector<uint8_t> artifact(bytes, bytes + byte_size);
   if (!options.entries.empty()) {
-    *error = find_absent(contents);
-    if (!error->empty()) return false;
+    if (!prepare_to_write("dropping entries", &contents, error)) return false;
     keep_entries(options.entries, &contents.program);
-    if (contents.program.locations.empty()) forget_locations(&contents.program);
     artifact = write_program(contents.program, error);
     if (artifact.empty() || !read_artifact(artifact.data(), artifact.size(), &contents, error)) return false;
   }

@@ -37,8 +37,12 @@ bool frame_artifact(const std::vector<Segment>& segments, const AllocateArtifact
     std::memcpy(entry.name, segment.name.data(), std::min(segment.name.size(), sizeof entry.name - 1));
     entry.size = segment.size;
     entry.alignment = segment.alignment;
-    sha256(artifact + offsets[i], segment.size, entry.sha256);
     directory.push_back(entry);
+    if (segment.seal != nullptr &&
+        !segment.seal(artifact + offsets[i], reinterpret_cast<const uint8_t*>(directory.data()),
+                      weights_associated_bytes(directory.size())))
+      return false;
+    sha256(artifact + offsets[i], segment.size, directory.back().sha256);
   }
   ArtifactHeader header = {};
   std::memcpy(header.magic, kArtifactMagic, sizeof header.magic);

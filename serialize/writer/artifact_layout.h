@@ -18,13 +18,16 @@ struct Segment {
   uint64_t size;
   // Writes `size` bytes to memory of unknown contents.
   std::function<void(uint8_t*)> write;
+  // Null, or, of weights to encrypt, called once they are written: `associated` are the bytes of the directory that the tag
+  // vouches for, see artifact_header.h. False: it cannot.
+  std::function<bool(uint8_t* segment, const uint8_t* associated, uint64_t associated_byte_size)> seal = nullptr;
 };
 
 // Memory for the `byte_size` bytes of an artifact, or null.
 using AllocateArtifact = std::function<uint8_t*(uint64_t byte_size)>;
 
 // Segments keep their order. At most kMaximumSegments of them; the caller has checked names and alignments. False if
-// `allocate` gives no memory. `minimum_reader_version`: the oldest format version whose readers understand the segments.
+// `allocate` gives no memory, or the last segment cannot be sealed. `minimum_reader_version`: the oldest format version whose readers understand the segments.
 bool frame_artifact(const std::vector<Segment>& segments, const AllocateArtifact& allocate,
                     uint32_t minimum_reader_version = kOldestReadableVersion);
 

@@ -14,6 +14,7 @@ struct Feature {
 // A new version adds rows behind these; a row never changes.
 constexpr Feature kFeatures[] = {
     {1, "the first frozen format", [](const ProgramDescription&) { return true; }},
+    {2, "encrypted weights", [](const ProgramDescription& program) { return !program.weights_key_name.empty(); }},
 };
 
 }  // namespace

@@ -193,6 +193,8 @@ struct ProgramDescription {
   std::vector<EntryDescription> entries;
   uint64_t scratch_bytes = 0;
   std::vector<std::string> locations;  // "file.py:12" ..., the debug segment
+  std::string weights_key_name;        // not empty: the weights are encrypted, with the key of this name
+  uint8_t weights_cipher = 0;          // by which: schema::WeightsCipher
 };
 
 }  // namespace ferrule::serialize

@@ -16,8 +16,8 @@ namespace {
 using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 
-// The weights segment under construction. What it holds is written when the file's memory is there; the description that
-// it was given must live until then.
+// The weights segment under construction. What it holds is written when the file's memory is there; the description
+// that it was given must live until then.
 class WeightsPool {
  public:
   // Each returns the offset of the contents, 64-byte aligned; contents that are already there are used again.
@@ -135,10 +135,10 @@ Offset<schema::InstructionNode> make_kernel_call(FlatBufferBuilder& builder,
   const auto dims = builder.CreateVector(instruction.dims);
   const auto params = builder.CreateVector(instruction.params);
   const auto output_sizes = builder.CreateVector(instruction.output_sizes);
-  const auto call = schema::CreateKernelCall(builder, instruction.kernel, operand_vector, instruction.output_count,
-                                             dims, instruction.tiles, instruction.device, params, instruction.location,
-                                             instruction.flops, instruction.read_bytes, instruction.written_bytes,
-                                             output_sizes);
+  const auto call =
+      schema::CreateKernelCall(builder, instruction.kernel, operand_vector, instruction.output_count, dims,
+                               instruction.tiles, instruction.device, params, instruction.location, instruction.flops,
+                               instruction.read_bytes, instruction.written_bytes, output_sizes);
   return schema::CreateInstructionNode(builder, schema::Instruction_KernelCall, call.Union());
 }
 
@@ -250,9 +250,13 @@ std::vector<uint8_t> make_metadata(const ProgramDescription& program, WeightsPoo
                                    [&](const KernelDescription& kernel) { return make_kernel(builder, kernel); });
   const auto entries =
       make_tables(builder, program.entries, [&](const EntryDescription& entry) { return make_entry(builder, entry); });
+  Offset<schema::WeightsEncryption> encryption;
+  if (!program.weights_key_name.empty())
+    encryption = schema::CreateWeightsEncryption(builder, static_cast<schema::WeightsCipher>(program.weights_cipher),
+                                                 builder.CreateSharedString(program.weights_key_name));
   schema::FinishProgramBuffer(
       builder, schema::CreateProgram(builder, producer, targets, devices, layouts, variables, constants, arenas,
-                                     kernels, entries, program.scratch_bytes));
+                                     kernels, entries, program.scratch_bytes, encryption));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 
@@ -267,6 +271,39 @@ Segment make_segment(SegmentKind kind, std::string name, const std::vector<uint8
   return {kind, std::move(name), kSegmentAlignment, bytes.size(), [&bytes](uint8_t* at) {
             if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
           }};
+}
+
+// The segment of the weights, which must outlive it, encrypted if the program names a key.
+Segment make_weights_segment(const ProgramDescription& program, const WeightsPool& weights,
+                             const EncryptWeights& encrypt) {
+  Segment segment{SegmentKind::kWeights, "", kSegmentAlignment, weights.size(),
+                  [&weights](uint8_t* at) { weights.write(at); }};
+  if (program.weights_key_name.empty()) return segment;
+  const uint64_t byte_size = weights.size();
+  segment.size += kWeightsSealBytes;
+  segment.seal = [&encrypt, byte_size](uint8_t* at, const uint8_t* associated, uint64_t associated_byte_size) {
+    uint8_t* tag = at + byte_size;
+    return encrypt(at, byte_size, associated, associated_byte_size, tag, tag + kWeightsTagBytes);
+  };
+  return segment;
+}
+
+// Whether there are weights that a key may encrypt; else *error says why not.
+bool check_encryption(const ProgramDescription& program, uint64_t weights_byte_size, const EncryptWeights& encrypt,
+                      std::string* error) {
+  if (program.weights_key_name.empty()) return true;
+  if (encrypt == nullptr) {
+    *error = "the weights are encrypted with the key '" + program.weights_key_name +
+             "': without it the artifact cannot be written again";
+  } else if (weights_byte_size == 0) {
+    *error = "there are no weights to encrypt";
+  } else if (weights_byte_size > kMaximumEncryptedBytes) {
+    *error = "weights of " + std::to_string(weights_byte_size) + " bytes cannot be encrypted: the most is " +
+             std::to_string(kMaximumEncryptedBytes);
+  } else {
+    return true;
+  }
+  return false;
 }
 
 // Whether the targets fit the format; else *error says which does not.
@@ -289,7 +326,8 @@ bool check_targets(const ProgramDescription& program, std::string* error) {
 
 }  // namespace
 
-bool write_program(const ProgramDescription& program, const AllocateArtifact& allocate, std::string* error) {
+bool write_program(const ProgramDescription& program, const AllocateArtifact& allocate, std::string* error,
+                   const EncryptWeights& encrypt) {
   if (!check_targets(program, error)) return false;
   WeightsPool weights;
   const std::vector<uint8_t> metadata = make_metadata(program, weights);
@@ -298,6 +336,7 @@ bool write_program(const ProgramDescription& program, const AllocateArtifact& al
              std::to_string(kMaximumMetadataBytes);
     return false;
   }
+  if (!check_encryption(program, weights.size(), encrypt, error)) return false;
   std::vector<Segment> segments;
   segments.push_back(make_segment(SegmentKind::kMetadata, "", metadata));
   for (const TargetDescription& target : program.targets) {
@@ -308,12 +347,10 @@ bool write_program(const ProgramDescription& program, const AllocateArtifact& al
     debug = make_debug(program.locations);
     segments.push_back(make_segment(SegmentKind::kDebug, "", debug));
   }
-  if (weights.size() != 0) {
-    segments.push_back({SegmentKind::kWeights, "", kSegmentAlignment, weights.size(),
-                        [&weights](uint8_t* segment) { weights.write(segment); }});
-  }
+  if (weights.size() != 0) segments.push_back(make_weights_segment(program, weights, encrypt));
   if (frame_artifact(segments, allocate, minimum_reader_version(program))) return true;
-  *error = "no memory for the artifact's bytes";
+  *error = program.weights_key_name.empty() ? "no memory for the artifact's bytes"
+                                            : "no memory for the artifact's bytes, or its weights were not encrypted";
   return false;
 }
 

@@ -17,8 +17,15 @@ namespace ferrule::serialize {
 // caller's word: runtime/program judges what was written when it opens it.
 std::vector<uint8_t> write_program(const ProgramDescription& program, std::string* error);
 
-// The same into memory of the caller, who is asked for it once; false on failure, also if there is none.
-bool write_program(const ProgramDescription& program, const AllocateArtifact& allocate, std::string* error);
+// Encrypts `byte_size` weights in place with AES-256-GCM, under a nonce that no other encryption with that key has.
+// False: it cannot.
+using EncryptWeights = std::function<bool(uint8_t* weights, uint64_t byte_size, const uint8_t* associated,
+                                          uint64_t associated_byte_size, uint8_t* out_tag, uint8_t* out_nonce)>;
+
+// The same into memory of the caller, who is asked for it once; false on failure, also if there is none. `encrypt` is
+// needed if the program names a key.
+bool write_program(const ProgramDescription& program, const AllocateArtifact& allocate, std::string* error,
+                   const EncryptWeights& encrypt = nullptr);
 
 }  // namespace ferrule::serialize
 

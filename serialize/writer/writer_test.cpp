@@ -1,5 +1,7 @@
 #include "serialize/writer/writer.h"
 
+#include <algorithm>
+
 #include <cstring>
 
 #include "catch2/catch.hpp"
@@ -83,8 +85,45 @@ TEST_CASE("the oldest reader follows from what a program uses") {
   CHECK(missing_features(program, 1).empty());
   std::string error;
   const ArtifactContents contents = read(write_program(program, &error));
-  CHECK(contents.header.format_version == 1);
+  CHECK(contents.header.format_version == kFormatVersion);
   CHECK(contents.header.minimum_reader_version == 1);
+}
+
+TEST_CASE("encrypted weights end in tag and nonce, the tag is over all of the directory but their hash, and need version 2") {
+  ProgramDescription program = sample_program();
+  program.weights_key_name = "product";
+  CHECK(minimum_reader_version(program) == 2);
+  CHECK(missing_features(program, 1) == std::vector<std::string>{"encrypted weights (version 2)"});
+  std::vector<uint8_t> artifact, plain, vouched;
+  const auto allocate = [&](uint64_t byte_size) {
+    artifact.resize(byte_size);
+    return artifact.data();
+  };
+  // No cipher: what is written is what it was given, inverted.
+  const auto invert = [&](uint8_t* weights, uint64_t byte_size, const uint8_t* associated, uint64_t associated_byte_size,
+                          uint8_t* out_tag, uint8_t* out_nonce) {
+    plain.assign(weights, weights + byte_size);
+    vouched.assign(associated, associated + associated_byte_size);
+    for (uint64_t i = 0; i < byte_size; ++i) weights[i] = static_cast<uint8_t>(~weights[i]);
+    std::fill_n(out_tag, 16, uint8_t{0xaa});
+    std::fill_n(out_nonce, 12, uint8_t{0xbb});
+    return true;
+  };
+  std::string error;
+  REQUIRE(write_program(program, allocate, &error, invert));
+  const ArtifactContents contents = read(artifact);
+  CHECK(contents.header.minimum_reader_version == 2);
+  CHECK(contents.program.weights_key_name == "product");
+  const SegmentEntry& weights = contents.directory.back();
+  REQUIRE(weights.size == plain.size() + 28);
+  CHECK(artifact[contents.offsets.back()] == static_cast<uint8_t>(~plain[0]));
+  CHECK(artifact[artifact.size() - 13] == 0xaa);
+  CHECK(artifact.back() == 0xbb);
+  const auto* directory = reinterpret_cast<const uint8_t*>(contents.directory.data());
+  CHECK(vouched == std::vector<uint8_t>(directory, directory + contents.directory.size() * sizeof(SegmentEntry) - 32));
+
+  CHECK_FALSE(write_program(program, allocate, &error));
+  CHECK(error == "the weights are encrypted with the key 'product': without it the artifact cannot be written again");
 }
 
 }  // namespace ferrule::serialize

@@ -63,7 +63,7 @@ def test_longer_than_it_says(tmp_path, good):
 def test_another_version_names_both(tmp_path, good):
     file = ArtifactFile(good)
     file.format_version = file.minimum_reader_version = 7
-    refused(tmp_path, file.reseal().bytes(), "format version 7", "reads versions 1 to 1", "newer runtime")
+    refused(tmp_path, file.reseal().bytes(), "format version 7", "reads versions 1 to 2", "newer runtime")
 
 
 def test_a_version_that_was_never_frozen(tmp_path, good):

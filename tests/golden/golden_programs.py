@@ -1,5 +1,5 @@
-"""The golden programs of the current format version, and calls of their entries. Kept as they were when the version was
-frozen: what a later version can say more gets programs of its own."""
+"""The golden programs of each format version, and calls of their entries. Kept as they were when the version was frozen: what
+a later version can say more gets programs of its own."""
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ferrule.autodiff import GradManager
 from ferrule.jit import trace
 
 TARGETS = ("x86-64-v3", "x86-64-v4", "aarch64")
+WEIGHTS_KEY = bytes(range(32))
 
 
 def _random(*shape, seed):
@@ -131,4 +132,14 @@ def dynamic():
     return program, [*calls, *(("product", {"x": _random(r, 5, seed=r)}) for r in (1, 7, 8))]
 
 
-PROGRAMS = {"inference": inference, "training": training, "control_flow": control_flow, "dynamic": dynamic}
+def encrypted():
+    """The weights of `inference`, encrypted with WEIGHTS_KEY."""
+    program, calls = inference()
+    return program.encrypt(WEIGHTS_KEY, key_name="golden"), calls
+
+
+# By format version: the programs that only it and later ones can say.
+PROGRAMS = {
+    1: {"inference": inference, "training": training, "control_flow": control_flow, "dynamic": dynamic},
+    2: {"encrypted": encrypted},
+}

@@ -19,7 +19,7 @@ def make(folder):
     if folder.exists():
         raise SystemExit(f"{folder} exists: golden files of a frozen version are never written again")
     made = {}
-    for name, build in golden_programs.PROGRAMS.items():
+    for name, build in golden_programs.PROGRAMS[_runtime.FORMAT_VERSION].items():
         program, calls = build()
         session = fer.Session(program, threads=1)
         done = []

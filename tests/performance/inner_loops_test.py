@@ -35,6 +35,26 @@ def test_the_share_of_independent_products():
     assert inner_loops.share_of_peak(wide, "neoverse-v2") == pytest.approx(1, rel=0.05)
 
 
+def test_what_bounds_a_loop():
+    """On a Neoverse N1, which multiplies two vectors, loads two registers and begins three instructions in a cycle; its model
+    takes a load of one register for two."""
+    products = [f"fmla v{i}.4s, v30.4s, v31.4s" for i in range(24)]
+    run = inner_loops.run_of(branch(*products), "neoverse-n1")
+    assert run.bound == "products" and run.bounds["products"] == 12 and run.share_of_bound >= 0.95
+    loads = [f"ldr q{i}, [x0, #{16 * i}]" for i in range(24)]
+    run = inner_loops.run_of(branch(*loads), "neoverse-n1")
+    assert run.bounds["loads"] == 12 and run.bounds["instructions"] == pytest.approx((2 * 24 + 1) / 3)
+    assert run.bound == "instructions" and run.share_of_peak == 0
+    # One after the other: bounded by none of these.
+    run = inner_loops.run_of(branch(*["fmla v0.4s, v30.4s, v31.4s"] * 24), "neoverse-n1")
+    assert run.share_of_bound < 0.5
+
+
+def test_registers_loaded():
+    loop = branch("ldp q0, q1, [x0]", "ldr q2, [x1], #16", "ldur s3, [x2, #-4]", "ld1r { v4.4s }, [x3]", "ldr x5, [x6]")
+    assert loop.loads() == 4 and loop.registers_loaded() == 5
+
+
 def test_a_loop_says_what_it_holds():
     loop = branch("ldr q0, [sp, #16]", "fadd s1, s2, s3", "fmla v0.4s, v1.4s, v2.4s", "fadd v0.4s, v1.4s, v2.4s")
     assert (loop.products(), loop.scalar_arithmetic(), loop.stack_accesses()) == (1, 1, 1)
@@ -53,6 +73,17 @@ def test_tall_tiles_run_near_the_peak(name):
     assert loop.products() >= 64 and loop.stack_accesses() == 0
     shares = {processor: inner_loops.share_of_peak(loop, processor) for processor in FMA_PIPES}
     assert all(share >= SHARE_OF_PEAK for share in shares.values()), shares
+
+
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [("4x768x768", 0.9), ("3x3 512->512 at 7", 0.9), ("7x7 /2 3->64 at 224", 0.9), ("1x768x768", 0.85), ("1x768x3072", 0.75)],
+)
+def test_what_is_far_from_the_peak_is_near_its_bound(name, least):
+    """Short tiles, few channels, one row: more instructions a product than begin in a cycle."""
+    loop = inner_loops.hottest(inner_loops.loops_of(JOBS[name]))
+    runs = {processor: inner_loops.run_of(loop, processor) for processor in FMA_PIPES}
+    assert all(run.share_of_bound >= least for run in runs.values()), runs
 
 
 @pytest.mark.parametrize("name", ["3x3 128->128 at 28", "3x3 512->512 at 7"])

@@ -29,5 +29,6 @@ PYBIND11_MODULE(_runtime, module) {
              "GB/s of loads from buffers of each of the sizes in bytes. Zeros if this machine lacks the registers.");
   ferrule::python::bindKernel(module);
   ferrule::python::bindProgram(module);
+  ferrule::python::bindEncryption(module);
   ferrule::python::bindSession(module);
 }

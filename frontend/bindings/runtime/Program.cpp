@@ -1,4 +1,5 @@
 #include <array>
+#include <optional>
 
 #include "frontend/bindings/runtime/Arrays.h"
 #include "frontend/bindings/runtime/Classes.h"
@@ -56,7 +57,7 @@ std::string toHex(const uint8_t *bytes, size_t count) {
 }
 
 Program open(const py::object &source, const std::string &verify, const py::object &expectedSha256,
-             const py::iterable &kernels) {
+             const py::iterable &kernels, const std::optional<py::function> &decrypt) {
   if (verify != "structure" && verify != "all")
     throw py::value_error("verify is '" + verify + "'; allowed are 'structure' and 'all'");
   Program::Options options;
@@ -67,6 +68,12 @@ Program open(const py::object &source, const std::string &verify, const py::obje
     hash = parseSha256(expectedSha256);
     options.expected_sha256 = hash.data();
   }
+  Decryption decryption;
+  if (decrypt) {
+    decryption.function = *decrypt;
+    options.decrypt = Decryption::call;
+    options.decrypt_context = &decryption;
+  }
   Result<Program> program = [&] {
     if (py::isinstance<py::bytes>(source)) {
       const auto bytes = source.cast<std::string_view>();
@@ -75,6 +82,8 @@ Program open(const py::object &source, const std::string &verify, const py::obje
     const std::string path = py::module_::import("os").attr("fsdecode")(source).cast<std::string>();
     return Program::open(path, options);
   }();
+  if (decryption.raised)
+    std::rethrow_exception(decryption.raised);
   check(program.status(), Action::File);
   return std::move(*program);
 }
@@ -154,6 +163,7 @@ py::dict infoDict(const Program &program) {
   result["file_bytes"] = info.file_bytes;
   result["weight_bytes"] = info.weight_bytes;
   result["code_bytes"] = info.code_bytes;
+  result["weights_key_name"] = info.weights_key_name == nullptr ? py::object(py::none()) : py::str(info.weights_key_name);
   result["targets"] = targets;
   return result;
 }
@@ -203,9 +213,10 @@ void bindProgram(py::module_ &module) {
   module.attr("FORMAT_VERSION") = ferrule_format_version();
   module.def("dump_artifact", &dump, py::arg("artifact"), py::arg("memory") = false, py::arg("instructions") = false,
              "What the artifact's bytes hold as JSON text; docs/format.md lists the keys.");
-  py::class_<Program>(module, "Program", "An opened artifact: Program(path or bytes, verify, expected_sha256, kernels).")
+  py::class_<Program>(module, "Program",
+                      "An opened artifact: Program(path or bytes, verify, expected_sha256, kernels, decrypt).")
       .def(py::init(&open), py::arg("source"), py::arg("verify") = "structure", py::arg("expected_sha256") = py::none(),
-           py::arg("kernels") = py::tuple(), py::keep_alive<1, 5>())
+           py::arg("kernels") = py::tuple(), py::arg("decrypt") = py::none(), py::keep_alive<1, 5>())
       .def("info", &infoDict, "Sizes in bytes, the targets, the producer and the root hash.")
       .def("entries",
            [](const Program &program) {

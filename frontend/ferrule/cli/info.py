@@ -45,6 +45,7 @@ def collect(program, memory=False):
         entries[name] = {**program.signature(name), "memory": numbers}
     return {
         "root_sha256": program.root_sha256,
+        "weights_key_name": program.weights_key_name,
         "sizes": program.sizes(),
         "entries": entries,
         "variables": program.variables(),
@@ -82,6 +83,8 @@ def _text(path, facts):
         f"root sha256 {facts['root_sha256']}",
         "targets: " + ", ".join(f"{name} ({size:,} bytes)" for name, size in sizes["targets"].items()),
     ]
+    if facts["weights_key_name"] is not None:
+        lines.append(f"weights encrypted with the key {facts['weights_key_name']!r}")
     for name, entry in facts["entries"].items():
         memory = entry["memory"]
         lines.append(f"\nentry {name}")

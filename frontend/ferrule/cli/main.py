@@ -5,7 +5,7 @@ import sys
 
 from ..errors import FerruleError
 from . import compile as compile_command
-from . import bench, info, profile, sign, slice, view
+from . import bench, encrypt, info, profile, sign, slice, view
 
 
 def main(arguments=None):
@@ -19,6 +19,7 @@ def main(arguments=None):
     profile.add_arguments(commands)
     bench.add_arguments(commands)
     sign.add_arguments(commands)
+    encrypt.add_arguments(commands)
     slice.add_arguments(commands)
     view.add_arguments(commands)
     options = parser.parse_args(arguments)

@@ -7,10 +7,11 @@ def add_arguments(commands):
     """Adds the three commands to the parser."""
     parser = commands.add_parser(
         "keygen",
-        help="make a key to sign artifacts with",
-        description="Writes a new Ed25519 key, and the public key beside it as FILE.pub.",
+        help="make a key to sign artifacts with, or to encrypt their weights with",
+        description="Writes a new Ed25519 key, and the public key beside it as FILE.pub; or one for AES-256.",
         epilog="Example: ferrule keygen -o release.key",
     )
+    parser.add_argument("--weights", action="store_true", help="a key for ferrule encrypt instead: 32 bytes")
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="where the secret key goes; must not exist")
     parser.set_defaults(run=run_keygen)
 
@@ -34,19 +35,20 @@ def add_arguments(commands):
     parser.add_argument("file", help="the artifact (.fer)")
     parser.add_argument("--public-key", metavar="FILE", help="whose signature it must have; none: any artifact will do")
     parser.add_argument("--signature", metavar="FILE", help="the signature (default: the artifact's name + .sig)")
+    parser.add_argument("--weights-key", metavar="FILE", help="the key that must open its weights")
     parser.set_defaults(run=run_verify)
 
 
 def run_keygen(options):
-    """Writes both keys; returns the exit code."""
+    """Writes the key or both keys; returns the exit code."""
     from ..errors import ArtifactError
-    from ..signing import generate_key
+    from .. import encryption, signing
 
     try:
-        generate_key(options.output)
+        (encryption if options.weights else signing).generate_key(options.output)
     except OSError as error:
         raise ArtifactError(f"cannot write the key {options.output!r}: {error.strerror}") from None
-    print(f"{options.output}: keep it secret; {options.output}.pub goes into products")
+    print(f"{options.output}: keep it secret" + ("" if options.weights else f"; {options.output}.pub goes into products"))
     return 0
 
 
@@ -66,7 +68,13 @@ def run_verify(options):
     """Opens the artifact with all checks; returns the exit code."""
     from ..program import load
 
-    program = load(options.file, verify="all", public_key=options.public_key, signature=options.signature)
+    program = load(
+        options.file,
+        verify="all",
+        public_key=options.public_key,
+        signature=options.signature,
+        weights_key=options.weights_key,
+    )
     signed = f", signed by the owner of {options.public_key}" if options.public_key else ""
     print(f"{options.file}: sound{signed}; root sha256 {program.root_sha256}")
     return 0

@@ -3,10 +3,10 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdlib.h>
 
 #include <new>
 
+#include "runtime/base/allocator.h"
 #include "runtime/base/fork.h"
 
 namespace ferrule::runtime {
@@ -62,7 +62,7 @@ ThreadPool* ThreadPool::acquire(uint32_t thread_count) {
   pthread_mutex_lock(&g_registry_mutex);
   // After a fork the child has the pool's memory but none of its threads: it starts its own.
   if (g_pool == nullptr || !g_pool->has_its_workers()) {
-    void* memory = aligned_alloc(alignof(ThreadPool), sizeof(ThreadPool));
+    void* memory = system_allocator().allocate(nullptr, sizeof(ThreadPool), alignof(ThreadPool));
     g_pool = memory == nullptr ? nullptr : new (memory) ThreadPool();
     if (g_pool != nullptr) {
       g_pool->fork_count_ = fork_count();
@@ -89,7 +89,7 @@ void ThreadPool::release(ThreadPool* pool) {
     if (pool->has_its_workers()) pool->stop_workers();
     if (g_pool == pool) g_pool = nullptr;
     pool->~ThreadPool();
-    free(pool);
+    system_allocator().deallocate(nullptr, pool, sizeof(ThreadPool));
   }
   pthread_mutex_unlock(&g_registry_mutex);
 }
@@ -102,7 +102,7 @@ bool ThreadPool::grow(uint32_t worker_count) {
   bool ok = true;
   while (ok && this->worker_count() < worker_count) {
     const uint32_t index = this->worker_count();
-    void* memory = aligned_alloc(alignof(Worker), sizeof(Worker));
+    void* memory = system_allocator().allocate(nullptr, sizeof(Worker), alignof(Worker));
     if (memory == nullptr) {
       ok = false;
       break;
@@ -112,7 +112,7 @@ bool ThreadPool::grow(uint32_t worker_count) {
     worker->pool = this;
     if (pthread_create(&worker->thread, nullptr, worker_main, worker) != 0) {
       worker->~Worker();
-      free(worker);
+      system_allocator().deallocate(nullptr, worker, sizeof(Worker));
       ok = false;
       break;
     }
@@ -135,7 +135,7 @@ void ThreadPool::stop_workers() {
     pthread_cond_destroy(&worker->wake);
     pthread_mutex_destroy(&worker->mutex);
     worker->~Worker();
-    free(worker);
+    system_allocator().deallocate(nullptr, worker, sizeof(Worker));
   }
 }
 

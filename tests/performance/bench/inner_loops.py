@@ -16,6 +16,8 @@ from . import kernel_jobs
 TOOLS = pathlib.Path("/usr/lib/llvm-22/bin")
 # Fused multiply-adds of vectors that a processor begins in a cycle, from Arm's software optimization guides.
 FMA_PIPES = {"neoverse-n1": 2, "neoverse-v2": 4}
+# Vector registers that it loads in a cycle, from the same guides.
+LOAD_PIPES = {"neoverse-n1": 2, "neoverse-v2": 3}
 CODE, DIRECTORY_ENTRY = 2, struct.Struct("<II32sQQ32s")
 ITERATIONS = 400
 
@@ -33,6 +35,14 @@ class Loop(NamedTuple):
     def products(self):
         """Fused multiply-adds of vectors."""
         return self.count(r"fmla\s+v|vfn?madd\d+p[sd]\s")
+
+    def loads(self):
+        """Instructions that load vector registers, or single numbers into them."""
+        return self.count(r"ldu?r\s+[qsd]\d") + self.count(r"ldn?p\s+[qsd]\d") + self.count(r"ld1r?\s")
+
+    def registers_loaded(self):
+        """The registers that these load: what passes through the load pipes."""
+        return self.loads() + self.count(r"ldn?p\s+[qsd]\d")
 
     def scalar_arithmetic(self):
         """Floating-point operations on one number."""
@@ -120,12 +130,48 @@ def hottest(loops):
     return max(loops, key=Loop.products)
 
 
-def share_of_peak(loop, processor):
-    """Products in a cycle, by llvm-mca, over what the processor's pipes can begin; 1 is the peak."""
+class Run(NamedTuple):
+    """How a processor's model runs a loop.
+
+    Attributes:
+        cycles: of one time around.
+        bounds: cycles that no order of its instructions can do without: {"products": of the FMA pipes, "loads": of the load
+            pipes, "instructions": to begin all of them}.
+        share_of_peak: products in a cycle over what the FMA pipes can begin; 1 is the peak.
+    """
+
+    cycles: float
+    bounds: dict
+    share_of_peak: float
+
+    @property
+    def bound(self):
+        """What bounds it: the name in `bounds` of the most cycles."""
+        return max(self.bounds, key=self.bounds.get)
+
+    @property
+    def share_of_bound(self):
+        """The cycles of its bound over those that it takes; 1: no order of these instructions is faster."""
+        return self.bounds[self.bound] / self.cycles
+
+
+def run_of(loop, processor):
+    """The `Run` of a loop, by llvm-mca."""
     body = [re.sub(r"0x[0-9a-f]+ <.*>", "0", text) for text in loop.instructions]
     report = subprocess.run(
         [TOOLS / "llvm-mca", "-mtriple=aarch64-linux-gnu", f"-mcpu={processor}", f"-iterations={ITERATIONS}"],
         input="\n".join(body), check=True, capture_output=True, text=True,
     ).stdout  # fmt: skip
-    cycles = int(re.search(r"Total Cycles:\s+(\d+)", report)[1])
-    return loop.products() * ITERATIONS / FMA_PIPES[processor] / cycles
+    total = {name: int(re.search(rf"{name}:\s+(\d+)", report)[1]) for name in ("Total Cycles", "Total uOps", "Dispatch Width")}
+    cycles = total["Total Cycles"] / ITERATIONS
+    bounds = {
+        "products": loop.products() / FMA_PIPES[processor],
+        "loads": loop.registers_loaded() / LOAD_PIPES[processor],
+        "instructions": total["Total uOps"] / ITERATIONS / total["Dispatch Width"],
+    }
+    return Run(cycles, bounds, bounds["products"] / cycles)
+
+
+def share_of_peak(loop, processor):
+    """Products in a cycle, by llvm-mca, over what the processor's pipes can begin; 1 is the peak."""
+    return run_of(loop, processor).share_of_peak

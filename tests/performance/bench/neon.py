@@ -13,11 +13,15 @@ def main(arguments):
     options = command_line.parse(parser, "neon", arguments)
     others, facts = OtherLoad(), [measure(job) for job in kernel_jobs.load() if not kernel_jobs.is_depthwise(job)]
     caption = tables.caption(
-        "Products of the inner loop of the tallest tile in a cycle, of what the FMA pipes can begin; nothing is run.",
-        {}, options.command, (0.0, 0.0),
+        "Products of the inner loop of the tallest tile in a cycle, of what the FMA pipes can begin; and what bounds the loop, "
+        "with the share of that which it reaches. Nothing is run.", {}, options.command, (0.0, 0.0),
     )  # fmt: skip
-    heads = ["operation", "products", "other instructions", *TITLES.values()]
-    lines = [[each["name"], each["products"], each["others"], *(f"{each[cpu]:.0%}" for cpu in TITLES)] for each in facts]
+    heads = ["operation", "products", "registers loaded", "other instructions"]
+    heads += [head for title in TITLES.values() for head in (title, "bound")]
+    lines = [
+        [each["name"], each["products"], each["loaded"], each["others"], *(cell for cpu in TITLES for cell in cells(each[cpu]))]
+        for each in facts
+    ]
     text = [caption, "", *tables.markdown(heads, [[str(cell) for cell in line] for line in lines])]
     command_line.publish_lines(options, "neon", text, facts, {}, others.share())
 
@@ -25,6 +29,16 @@ def main(arguments):
 def measure(job):
     """The figures of one operation, a dict."""
     loop = inner_loops.hottest(inner_loops.loops_of(job))
-    shares = {cpu: inner_loops.share_of_peak(loop, cpu) for cpu in TITLES}
-    others = len(loop.instructions) - loop.products()
-    return {"name": kernel_jobs.name(job), "products": loop.products(), "others": others, **shares}
+    runs = {cpu: inner_loops.run_of(loop, cpu) for cpu in TITLES}
+    return {
+        "name": kernel_jobs.name(job),
+        "products": loop.products(),
+        "loaded": loop.registers_loaded(),
+        "others": len(loop.instructions) - loop.products() - loop.loads(),
+        **{cpu: {"peak": run.share_of_peak, "bound": run.bound, "share": run.share_of_bound} for cpu, run in runs.items()},
+    }
+
+
+def cells(facts):
+    """The two cells of a processor."""
+    return f"{facts['peak']:.0%}", f"{facts['bound']} {facts['share']:.0%}"
