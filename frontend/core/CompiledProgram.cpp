@@ -3,6 +3,7 @@
 #include "frontend/core/CompiledProgram.h"
 
 #include "frontend/core/Error.h"
+#include "frontend/core/RuntimeError.h"
 
 #include "runtime/api/ferrule.h"
 
@@ -10,27 +11,6 @@
 
 namespace ferrule::frontend {
 namespace {
-
-/// Consumes `status`; success for null.
-llvm::Error toError(FerruleStatus *status) {
-  if (!status)
-    return llvm::Error::success();
-  ErrorKind kind = ErrorKind::Execution;
-  switch (ferrule_status_code(status)) {
-  case kFerruleInvalidArtifact:
-  case kFerruleNotFound:
-    kind = ErrorKind::Artifact;
-    break;
-  case kFerruleUnsupported:
-    kind = ErrorKind::Unsupported;
-    break;
-  default:
-    break;
-  }
-  llvm::Error error = makeError(kind, ferrule_status_message(status));
-  ferrule_status_release(status);
-  return error;
-}
 
 FerruleDataType toRuntimeType(DataType type) {
   FerruleDataType result{0, static_cast<uint8_t>(8 * getByteSize(type)), 1};
@@ -87,6 +67,7 @@ llvm::Expected<std::vector<HostArray>> allocateOutputs(llvm::MutableArrayRef<Fer
 
 llvm::Expected<std::unique_ptr<CompiledProgram>> CompiledProgram::open(llvm::ArrayRef<uint8_t> artifact,
                                                                        unsigned threadCount,
+                                                                       std::shared_ptr<SharedArena> arena,
                                                                        llvm::ArrayRef<ExternalKernel> kernels) {
   llvm::SmallVector<FerruleExternalKernel, 4> table;
   for (const ExternalKernel &kernel : kernels)
@@ -98,35 +79,50 @@ llvm::Expected<std::unique_ptr<CompiledProgram>> CompiledProgram::open(llvm::Arr
   FerruleProgram *program = nullptr;
   if (llvm::Error error = toError(ferrule_program_open_bytes(artifact.data(), artifact.size(), &options, &program)))
     return error;
-  std::unique_ptr<CompiledProgram> compiled(new CompiledProgram(program, threadCount));
+  std::unique_ptr<CompiledProgram> compiled(new CompiledProgram(program, threadCount, std::move(arena)));
   if (llvm::Error error = compiled->ensureSession())
     return error;
   return compiled;
 }
 
-llvm::Error CompiledProgram::ensureSession() {
-  if (process == getpid())
-    return llvm::Error::success();
+CompiledProgram::CompiledProgram(FerruleProgram *program, unsigned threadCount, std::shared_ptr<SharedArena> arena)
+    : program(program), threadCount(threadCount), arena(std::move(arena)) {
+  this->arena->add(this);
+}
+
+CompiledProgram::~CompiledProgram() {
+  arena->remove(this);
+  closeSession();
+  ferrule_program_release(program);
+}
+
+void CompiledProgram::closeSession() {
   ferrule_session_release(session);
   session = nullptr;
+}
+
+llvm::Error CompiledProgram::ensureSession() {
+  if (session && process == getpid())
+    return llvm::Error::success();
+  closeSession();
+  llvm::Expected<FerruleArena *> memory = arena->get();
+  if (!memory)
+    return memory.takeError();
   FerruleSessionOptions options{};
   options.struct_size = sizeof(options);
   options.thread_count = threadCount;
+  options.arena = *memory;
   if (llvm::Error error = toError(ferrule_session_create(program, &options, &session)))
     return error;
   process = getpid();
   return llvm::Error::success();
 }
 
-CompiledProgram::~CompiledProgram() {
-  ferrule_session_release(session);
-  ferrule_program_release(program);
-}
-
 llvm::Expected<std::vector<HostArray>> CompiledProgram::run(const char *entry, llvm::ArrayRef<HostArray> inputs,
                                                             unsigned outputCount) {
   if (llvm::Error error = ensureSession())
     return error;
+  SharedArena::Use use(*arena);
   llvm::SmallVector<FerruleTensor, 8> arguments;
   for (const HostArray &input : inputs) {
     FerruleTensor tensor = emptyTensor();

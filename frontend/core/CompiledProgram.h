@@ -8,6 +8,7 @@
 #ifndef FERRULE_FRONTEND_CORE_COMPILEDPROGRAM_H
 #define FERRULE_FRONTEND_CORE_COMPILEDPROGRAM_H
 
+#include "frontend/core/SharedArena.h"
 #include "frontend/core/Tensor.h"
 
 #include "llvm/Support/Error.h"
@@ -37,10 +38,11 @@ struct ExternalKernel {
 
 class CompiledProgram {
 public:
-  /// Opens `artifact` (the bytes are copied) and creates a session with
+  /// Opens `artifact` (the bytes are copied) and creates a session in `arena` with
   /// `threadCount` workers; 0 takes all CPUs.
-  static llvm::Expected<std::unique_ptr<CompiledProgram>>
-  open(llvm::ArrayRef<uint8_t> artifact, unsigned threadCount, llvm::ArrayRef<ExternalKernel> kernels = {});
+  static llvm::Expected<std::unique_ptr<CompiledProgram>> open(llvm::ArrayRef<uint8_t> artifact, unsigned threadCount,
+                                                               std::shared_ptr<SharedArena> arena,
+                                                               llvm::ArrayRef<ExternalKernel> kernels = {});
 
   ~CompiledProgram();
   CompiledProgram(const CompiledProgram &) = delete;
@@ -48,15 +50,19 @@ public:
 
   /// Runs `entry`. The results are fresh buffers, `outputCount` of them. In a
   /// forked child the program gets a session of the child's own first: nobody
-  /// could ask for one in dynamic mode.
+  /// could ask for one in dynamic mode. No other program of the arena is running.
   llvm::Expected<std::vector<HostArray>> run(const char *entry, llvm::ArrayRef<HostArray> inputs, unsigned outputCount);
 
+  /// Gives back what running takes. The next run creates a session again.
+  void closeSession();
+
 private:
-  CompiledProgram(FerruleProgram *program, unsigned threadCount) : program(program), threadCount(threadCount) {}
+  CompiledProgram(FerruleProgram *program, unsigned threadCount, std::shared_ptr<SharedArena> arena);
   llvm::Error ensureSession();
 
   FerruleProgram *program;
   unsigned threadCount;
+  std::shared_ptr<SharedArena> arena;
   FerruleSession *session = nullptr;
   /// The process that has the session's threads.
   pid_t process = 0;

@@ -9,11 +9,8 @@
 namespace ferrule::frontend {
 namespace {
 
-/// What a program takes in memory: its artifact, and values that its arena holds
-/// when it runs for `fragment`. The arena is less than their sum, as they share
-/// bytes, and more for larger shapes.
-uint64_t getWeight(mlir::ModuleOp fragment, size_t artifactBytes) {
-  uint64_t total = artifactBytes;
+uint64_t getValueBytes(mlir::ModuleOp fragment) {
+  uint64_t total = 0;
   fragment.walk([&](mlir::Operation *op) {
     for (mlir::Type type : op->getResultTypes())
       if (auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type); tensor && tensor.hasStaticShape())
@@ -31,7 +28,15 @@ void ProgramCache::setThreadCount(unsigned count) {
   // A session's pool has a fixed size; entries hold on to what they need.
   programs.clear();
   families.clear();
-  statistics.programs = statistics.bytes = 0;
+  statistics.programs = 0;
+  arena->clear();
+}
+
+ProgramCache::Statistics ProgramCache::getStatistics() {
+  Statistics now = statistics;
+  now.bytes = findHeld(/*spared=*/nullptr).getBytes();
+  now.arenaBytes = arena->getByteSize();
+  return now;
 }
 
 void ProgramCache::registerKernel(ExternalKernel kernel) {
@@ -53,10 +58,10 @@ llvm::Expected<ProgramCache::Kept> ProgramCache::make(mlir::ModuleOp module) {
   if (store) {
     name = store->getName(module);
     if (std::optional<std::vector<uint8_t>> artifact = store->find(name)) {
-      auto program = CompiledProgram::open(*artifact, threadCount, kernels);
+      auto program = CompiledProgram::open(*artifact, threadCount, arena, kernels);
       if (program) {
         ++statistics.found;
-        return Kept{ProgramRef(std::move(*program)), getWeight(module, artifact->size())};
+        return Kept{ProgramRef(std::move(*program)), artifact->size(), getValueBytes(module)};
       }
       // Damaged: made anew, which also overwrites it.
       llvm::consumeError(program.takeError());
@@ -67,16 +72,17 @@ llvm::Expected<ProgramCache::Kept> ProgramCache::make(mlir::ModuleOp module) {
 
 llvm::Expected<ProgramCache::Kept> ProgramCache::compileNew(mlir::ModuleOp module, llvm::StringRef storedName) {
   ++statistics.compiled;
-  uint64_t weight = getWeight(module, 0);
+  uint64_t valueBytes = getValueBytes(module);
   llvm::Expected<std::vector<uint8_t>> artifact = compile(module);
   if (!artifact)
     return artifact.takeError();
-  llvm::Expected<std::unique_ptr<CompiledProgram>> program = CompiledProgram::open(*artifact, threadCount, kernels);
+  llvm::Expected<std::unique_ptr<CompiledProgram>> program =
+      CompiledProgram::open(*artifact, threadCount, arena, kernels);
   if (!program)
     return program.takeError();
   if (store)
     store->keep(storedName, *artifact);
-  return Kept{ProgramRef(std::move(*program)), weight + artifact->size()};
+  return Kept{ProgramRef(std::move(*program)), artifact->size(), valueBytes};
 }
 
 llvm::Expected<std::shared_ptr<CompiledProgram>> ProgramCache::get(mlir::ModuleOp module) {
@@ -123,7 +129,7 @@ void ProgramCache::compileGeneral(Family &family) {
     ++family.failures;
     return;
   }
-  made->bytes += getWeight(*family.samples.back(), 0);
+  made->valueBytes = getValueBytes(*family.samples.back());
   add(family.general, std::move(*made));
 }
 
@@ -201,7 +207,6 @@ void ProgramCache::add(Kept &place, Kept kept) {
   place = std::move(kept);
   place.lastUse = ++clock;
   ++statistics.programs;
-  statistics.bytes += place.bytes;
   evict(&place);
 }
 
@@ -209,27 +214,42 @@ void ProgramCache::drop(Kept &kept) {
   if (!kept.program)
     return;
   --statistics.programs;
-  statistics.bytes -= kept.bytes;
   kept = Kept();
 }
 
-/// Looks at every program for each that leaves: few leave, and seldom.
+ProgramCache::Held ProgramCache::findHeld(const Kept *spared) {
+  Held held;
+  auto consider = [&](Kept &kept) {
+    if (!kept.program)
+      return;
+    held.artifactBytes += kept.artifactBytes;
+    if (&kept != spared && (!held.oldest || kept.lastUse < held.oldest->lastUse))
+      held.oldest = &kept;
+    if (!held.largest || kept.valueBytes > held.largest->valueBytes)
+      held.largest = &kept;
+  };
+  for (auto &[key, kept] : programs)
+    consider(kept);
+  for (auto &[key, family] : families)
+    consider(family.general);
+  return held;
+}
+
+/// If the artifacts alone are too much, the one used least recently leaves, else the program with most values, and the
+/// arena with it. Looks at every program for each that leaves: few leave, and seldom.
 void ProgramCache::evict(const Kept *spared) {
-  while (statistics.bytes > maxBytes) {
-    Kept *oldest = nullptr;
-    auto consider = [&](Kept &kept) {
-      if (kept.program && &kept != spared && (!oldest || kept.lastUse < oldest->lastUse))
-        oldest = &kept;
-    };
-    for (auto &[key, kept] : programs)
-      consider(kept);
-    for (auto &[key, family] : families)
-      consider(family.general);
-    if (!oldest)
+  bool isLargestGone = false;
+  for (Held held = findHeld(spared); held.getBytes() > maxBytes; held = findHeld(spared)) {
+    Kept *leaving = held.artifactBytes > maxBytes ? held.oldest : held.largest;
+    if (!leaving || leaving == spared)
       break;
-    drop(*oldest);
+    isLargestGone |= leaving == held.largest;
+    drop(*leaving);
     ++statistics.evicted;
   }
+  // What left may still belong to a traced function, and needs the arena again when that is called.
+  if (isLargestGone || statistics.programs == 0)
+    arena->clear();
   for (auto entry = programs.begin(); entry != programs.end();)
     entry = entry->second.program ? std::next(entry) : programs.erase(entry);
 }

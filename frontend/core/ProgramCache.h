@@ -6,7 +6,8 @@
 // dims (FragmentTemplate.h); after that only a shape that refutes what was
 // guessed of them compiles.
 //
-// What was used least recently leaves when the programs take too much memory. A
+// All of them run in one arena. When programs and arena take too much memory, what
+// was used least recently leaves, or the program that needs the arena so large. A
 // store on disk, if there is one, saves the compilation in the next process.
 //
 //===----------------------------------------------------------------------===//
@@ -36,7 +37,8 @@ public:
     uint64_t found = 0;    ///< How often the store on disk had the program.
     uint64_t evicted = 0;
     uint64_t programs = 0;
-    uint64_t bytes = 0; ///< An estimate; see getWeight in the .cpp.
+    uint64_t bytes = 0;      ///< What counts against the limit; see Held.
+    uint64_t arenaBytes = 0; ///< Of the arena: what the largest program needs, at its largest sizes.
   };
 
   explicit ProgramCache(CompileFunction compile) : compile(std::move(compile)) {}
@@ -49,13 +51,16 @@ public:
   /// exactly this module or by one for several shapes.
   llvm::Expected<std::vector<HostArray>> run(mlir::ModuleOp module, llvm::ArrayRef<HostArray> inputs);
 
-  const Statistics &getStatistics() const { return statistics; }
+  Statistics getStatistics();
+
+  /// In which all programs run.
+  SharedArena &getArena() { return *arena; }
 
   /// Workers of the sessions made from now on; 0 takes all CPUs.
   void setThreadCount(unsigned count);
 
-  /// The most bytes that programs take; one that is larger than that is kept
-  /// until the next is made.
+  /// The most bytes that programs and their values take; one that is larger than
+  /// that is kept until the next is made.
   void setMaxBytes(uint64_t bytes);
 
   /// What programs opened from now on call where they hold an external op of that symbol. Another kernel takes the place of
@@ -72,8 +77,20 @@ private:
   /// A program and what decides whether it stays.
   struct Kept {
     ProgramRef program;
-    uint64_t bytes = 0;
+    uint64_t artifactBytes = 0;
+    /// Of all values that it makes when it runs for the fragment that it was made
+    /// for. What they take in the arena is less, as they share bytes, and more for
+    /// larger shapes.
+    uint64_t valueBytes = 0;
     uint64_t lastUse = 0;
+  };
+  /// What programs take: each its artifact, and as all run in one arena, the values
+  /// of the largest.
+  struct Held {
+    uint64_t artifactBytes = 0;
+    Kept *oldest = nullptr; ///< But for the one that is spared.
+    Kept *largest = nullptr;
+    uint64_t getBytes() const { return artifactBytes + (largest ? largest->valueBytes : 0); }
   };
   /// The fragments of one skeleton: the last ones that no program served, and a
   /// program for all of them, if there is one.
@@ -98,6 +115,7 @@ private:
   ProgramRef use(Kept &kept);
   void add(Kept &place, Kept kept);
   void drop(Kept &kept);
+  Held findHeld(const Kept *spared);
   void evict(const Kept *spared);
 
   CompileFunction compile;
@@ -105,6 +123,7 @@ private:
   std::vector<ExternalKernel> kernels;
   std::map<StructureKey, Kept> programs;
   std::map<StructureKey, Family> families;
+  std::shared_ptr<SharedArena> arena = std::make_shared<SharedArena>();
   Statistics statistics;
   uint64_t clock = 0;
   uint64_t maxBytes = defaultMaxBytes;

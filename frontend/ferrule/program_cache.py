@@ -29,8 +29,9 @@ def configure(folder=..., memory_bytes=MEMORY_BYTES, disk_bytes=DISK_BYTES):
     Args:
         folder: a folder of this user, made when the first program is written. None keeps no files; without it the
             default folder is taken (see the module).
-        memory_bytes: what programs take in this process, an estimate of their code and values. The one used least
-            recently leaves first.
+        memory_bytes: what programs take in this process, an estimate: the code of all, and the values of the one with
+            most, since they run in one arena. Where the code is too much, the program used least recently leaves first,
+            else that one.
         disk_bytes: what the files may take. Those used least recently are removed, when a process writes its first file
             and from time to time later.
     """
@@ -52,7 +53,8 @@ def folder():
 
 def statistics():
     """Counts since the process began: programs ``compiled``, ``found`` in a file and ``evicted`` from memory; and how
-    many ``programs`` of how many ``bytes`` are in memory now."""
+    many ``programs`` of how many ``bytes`` are in memory now, and the ``arena_bytes`` of the memory in which they run one
+    after the other: what the largest needs, at the largest sizes that it takes."""
     return _compiler.program_cache_statistics()
 
 

@@ -144,24 +144,23 @@ RecomputeProblem mlir::ferrule::describeBlock(Block &block, const ::ferrule::Dim
   return Describer(block, constraints).run();
 }
 
-/// The operation of a step that runs again, with the operands that it has in `block` as it was described.
-static Operation *createAgain(OpBuilder &builder, ArrayRef<Operation *> instructions, ArrayRef<DispatchOp> withRecipe,
-                              uint32_t node) {
-  if (node < instructions.size())
-    return builder.clone(*instructions[node]);
-  DispatchOp dispatch = withRecipe[node - instructions.size()];
-  return createRecipe(builder, dispatch, *findRecipe(dispatch));
-}
-
 void mlir::ferrule::applySequence(Block &block, const RecomputeSequence &sequence) {
   SmallVector<Operation *> instructions;
-  SmallVector<DispatchOp> withRecipe;
+  SmallVector<std::pair<DispatchOp, Recipe>> recipes;
   for (Operation &op : block) {
     if (isInstruction(&op))
       instructions.push_back(&op);
-    if (auto dispatch = dyn_cast<DispatchOp>(op); dispatch && findRecipe(dispatch))
-      withRecipe.push_back(dispatch);
+    if (auto dispatch = dyn_cast<DispatchOp>(op))
+      if (std::optional<Recipe> recipe = findRecipe(dispatch))
+        recipes.push_back({dispatch, std::move(*recipe)});
   }
+  // With the operands that it has in `block` as it was described.
+  auto createAgain = [&](OpBuilder &builder, uint32_t node) -> Operation * {
+    if (node < instructions.size())
+      return builder.clone(*instructions[node]);
+    auto &[dispatch, recipe] = recipes[node - instructions.size()];
+    return createRecipe(builder, dispatch, recipe);
+  };
   SmallVector<uint32_t> before(sequence.steps.size());
   uint32_t next = instructions.size();
   for (uint32_t time = sequence.steps.size(); time-- > 0;) {
@@ -172,8 +171,7 @@ void mlir::ferrule::applySequence(Block &block, const RecomputeSequence &sequenc
   std::vector<Value> values(sequence.instances.size());
   for (auto [time, step] : llvm::enumerate(sequence.steps)) {
     OpBuilder builder(instructions[before[time]]);
-    Operation *op =
-        step.isClone ? createAgain(builder, instructions, withRecipe, step.node) : instructions[step.node];
+    Operation *op = step.isClone ? createAgain(builder, step.node) : instructions[step.node];
     builder.setInsertionPoint(op);
     // The operation's own operands may be those of second runs already: what they were is known by value.
     SmallVector<Value> operands(op->getOperands());

@@ -1,11 +1,11 @@
 // RUN: ferrule-opt %s --ferrule-recompute | FileCheck %s
 // RUN: ferrule-opt %s --ferrule-recompute --ferrule-plan-memory | FileCheck %s --check-prefix=PLAN
 
-// Without a budget. Each value takes 64 MiB. To compute %a again is a pass over 128 MiB, one part in 450 of what the
+// Without a budget. Each value takes 64 MiB. To compute %a again is a pass over 128 MiB, one part in 1,000 of what the
 // products take by estimate, so two values are live at each of them and not three.
 
 // CHECK-LABEL: func.func @large
-// CHECK-SAME: ferrule.recomputed_share = 0.00
+// CHECK-SAME: ferrule.recomputed_share = 9.6
 // CHECK: ferrule.neg
 // CHECK-COUNT-5: ferrule.matmul
 // CHECK: attributes {ferrule.recomputed}

@@ -30,8 +30,8 @@ namespace {
 constexpr unsigned bisectionSteps = 10;
 /// Targets tried for the smallest arena.
 constexpr uint64_t smallestSteps = 16;
-/// Instructions looked at while values are taken back, and the most values that are tried.
-constexpr size_t relaxSteps = 400000, relaxTries = 128;
+/// Instructions looked at while values are taken back in one order, and the most trials.
+constexpr size_t relaxSteps = 200000, relaxTries = 256;
 /// The part of an entry's estimated time that may go into a smaller arena without a budget, for arenas that are not
 /// small, and if that makes them smaller by more than one part in so many.
 constexpr double freeShare = 1.0 / 256;
@@ -330,25 +330,45 @@ private:
     return candidate;
   }
 
-  /// Keeps what needs not be computed again for the limit after all, the dearest first: the chooser's levels are few.
+  /// Keeps what needs not be computed again for the limit after all: the chooser's levels are few. The dearest first,
+  /// or those first that cost most a byte, whichever saves more time.
   static void relax(const RecomputeProblem &problem, uint64_t limit, Candidate &candidate) {
+    auto getCost = [&](uint32_t value) { return problem.getNode(problem.getRemaker(value)).nanoseconds; };
+    auto getCostPerByte = [&](uint32_t value) {
+      return getCost(value) / double(std::max<uint64_t>(problem.values[value].bytes, 1));
+    };
+    Candidate other = candidate;
+    relaxInOrder(problem, limit, getCost, candidate);
+    relaxInOrder(problem, limit, getCostPerByte, other);
+    if (other.sequence.nanoseconds < candidate.sequence.nanoseconds)
+      candidate = std::move(other);
+  }
+
+  /// Tries the values with the highest ranks first: to keep them, else at least not to drop them again behind the
+  /// border.
+  static void relaxInOrder(const RecomputeProblem &problem, uint64_t limit,
+                           llvm::function_ref<double(uint32_t)> getRank, Candidate &candidate) {
     std::vector<uint32_t> dropped;
     for (const RecomputeStep &step : candidate.sequence.steps)
       if (step.isClone)
         for (uint32_t value : problem.getNode(step.node).writes)
           if (candidate.choice.policies[value] != RecomputePolicy::Keep && !problem.values[value].forced)
             dropped.push_back(value);
-    auto getCost = [&](uint32_t value) { return problem.getNode(problem.getRemaker(value)).nanoseconds; };
-    llvm::stable_sort(dropped, [&](uint32_t a, uint32_t b) { return getCost(a) > getCost(b); });
+    llvm::sort(dropped, [&](uint32_t a, uint32_t b) { return std::pair(-getRank(a), a) < std::pair(-getRank(b), b); });
     dropped.erase(std::unique(dropped.begin(), dropped.end()), dropped.end());
     size_t tries = std::min(relaxTries, relaxSteps / candidate.sequence.steps.size());
-    for (uint32_t value : ArrayRef(dropped).take_front(tries)) {
-      RecomputeChoice choice = candidate.choice;
-      choice.policies[value] = RecomputePolicy::Keep;
-      Candidate other = expand(problem, std::move(choice));
-      if (other.bytes <= limit && other.sequence.nanoseconds < candidate.sequence.nanoseconds)
-        candidate = std::move(other);
-    }
+    for (uint32_t value : dropped)
+      for (RecomputePolicy policy : {RecomputePolicy::Keep, RecomputePolicy::Once}) {
+        if (candidate.choice.policies[value] <= policy)
+          continue;
+        if (tries-- == 0)
+          return;
+        RecomputeChoice choice = candidate.choice;
+        choice.policies[value] = policy;
+        Candidate other = expand(problem, std::move(choice));
+        if (other.bytes <= limit && other.sequence.nanoseconds < candidate.sequence.nanoseconds)
+          candidate = std::move(other);
+      }
   }
 
   /// The cheapest sequence with at most `limit` bytes live, by bisection over the chooser's targets; none if that finds

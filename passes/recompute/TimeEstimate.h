@@ -14,7 +14,7 @@ public:
 
   double getBytes(Value value) const;
 
-  /// Nanoseconds: the longer of its arithmetic and of its memory traffic.
+  /// Nanoseconds: of its arithmetic and of its memory traffic, one after the other.
   double ofDispatch(DispatchOp dispatch) const;
 
   /// Nanoseconds. Of a branch the longer side; of a while loop, whose steps are not known, one step.

@@ -6,6 +6,9 @@
 
 #include "llvm/ADT/StringExtras.h"
 
+#include <chrono>
+#include <thread>
+
 namespace ferrule::frontend::python {
 namespace {
 
@@ -46,11 +49,24 @@ py::tuple compile(const py::dict &entries, const py::dict &variables, std::vecto
   return py::make_tuple(artifact.file->release(), report, tunable);
 }
 
+/// While a program runs, a kernel in Python may let another thread run, and ask for the front end itself. Both would
+/// find it in the middle of a flush.
+void waitForRun(SharedArena &arena) {
+  if (arena.isInUseHere())
+    raise(makeError(ErrorKind::Execution, "the kernel of an external op computes with tensors; it is called while a "
+                                          "program runs, and has arrays of NumPy for that"));
+  while (arena.isInUse()) {
+    py::gil_scoped_release release;
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+}
+
 } // namespace
 
 Frontend &getFrontend() {
   static auto *frontend =
       new Frontend([](mlir::ModuleOp module) { return compileModuleToArtifact(module, CompileSettings()); });
+  waitForRun(frontend->getCache().getArena());
   return *frontend;
 }
 
@@ -58,13 +74,13 @@ static void bindProgramCache(py::module_ &module) {
   module.def(
       "program_cache_statistics",
       [] {
-        const ProgramCache::Statistics &statistics = getFrontend().getCache().getStatistics();
+        const ProgramCache::Statistics statistics = getFrontend().getCache().getStatistics();
         return py::dict(py::arg("compiled") = statistics.compiled, py::arg("found") = statistics.found,
                         py::arg("evicted") = statistics.evicted, py::arg("programs") = statistics.programs,
-                        py::arg("bytes") = statistics.bytes);
+                        py::arg("bytes") = statistics.bytes, py::arg("arena_bytes") = statistics.arenaBytes);
       },
-      "Programs of dynamic mode: how often one was compiled, found on disk, evicted; how many there are, and their "
-      "bytes.");
+      "Programs of dynamic mode: how often one was compiled, found on disk, evicted; how many there are, their "
+      "bytes, and those of the arena in which all of them run.");
   module.def(
       "set_program_cache", [](uint64_t maxBytes) { getFrontend().getCache().setMaxBytes(maxBytes); },
       py::arg("max_bytes"));

@@ -1,6 +1,7 @@
-"""Arenas: what entries and sessions share, and that many shapes take no more than the largest."""
+"""Arenas: what entries, sessions and dynamic mode share, and that many shapes take no more than the largest."""
 
 import resource
+import threading
 
 import ferrule as fer
 import ferrule.functional as F
@@ -8,6 +9,7 @@ import ferrule.module as M
 import ferrule.optimizer as optim
 import numpy as np
 import pytest
+from ferrule import program_cache
 from ferrule.autodiff import GradManager
 
 
@@ -105,3 +107,98 @@ def test_a_thousand_runs_over_fifty_shapes_take_what_the_largest_takes(arena):
     assert before["arena_bytes"] == program.memory("train_step")["arena"]
     # KiB; the arrays of the largest shape and what Python leaves are well below the arena, of several MiB.
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - held < 2048 < before["arena_bytes"] / 1024
+
+
+@pytest.fixture
+def empty_cache():
+    """Dynamic mode without a program, and so without an arena."""
+    forget_programs()
+    yield
+    program_cache.configure()
+
+
+def forget_programs():
+    program_cache.configure(memory_bytes=0)
+    program_cache.configure()
+    assert program_cache.statistics()["arena_bytes"] == 0
+
+
+def fragment(length):
+    """A structure of its own for each length. Two of the products live at once, so its arena takes 2 * 64 * 16 * length
+    floats or a little more."""
+    x = fer.tensor(np.linspace(-1, 1, 64 * 16 * length, dtype=np.float32).reshape(64, 16 * length))
+    square = fer.tensor(np.eye(16 * length, dtype=np.float32)[::-1] / 2)
+    for _ in range(length + 1):
+        x = F.tanh(F.matmul(x, square))
+    return F.sum(x, axis=1)
+
+
+LENGTHS = [2, 5, 1, 4, 3]
+
+
+def test_the_fragments_of_dynamic_mode_share_one_arena(empty_cache):
+    alone, needs = {}, {}
+    for length in LENGTHS:
+        forget_programs()
+        alone[length] = fragment(length).numpy()
+        needs[length] = program_cache.statistics()["arena_bytes"]
+    assert len(set(needs.values())) == len(LENGTHS) and needs[5] >= 2 * 64 * 16 * 5 * 4
+    forget_programs()
+    largest = 0
+    for length in LENGTHS:
+        fragment(length).numpy()
+        largest = max(largest, needs[length])
+        assert program_cache.statistics()["arena_bytes"] == largest
+    for _ in range(3):
+        for length in LENGTHS:
+            assert np.array_equal(fragment(length).numpy(), alone[length])
+    assert program_cache.statistics()["arena_bytes"] == needs[5]
+
+
+def test_traced_functions_run_in_the_arena_of_dynamic_mode(empty_cache):
+    wanted = fragment(3).numpy()
+    forget_programs()
+    traced = fer.jit.trace(lambda: fragment(3), symbolic=True)
+    assert np.array_equal(traced().numpy(), wanted)
+    held = program_cache.statistics()["arena_bytes"]
+    fragment(2).numpy()
+    assert program_cache.statistics()["arena_bytes"] == held
+    forget_programs()  # closes the session of the traced function, too: it opens another when it runs
+    assert np.array_equal(traced().numpy(), wanted)
+    assert program_cache.statistics()["arena_bytes"] == held
+
+
+def test_the_arena_leaves_with_the_program_that_needs_most(empty_cache):
+    """64 x 1,024 floats and more are over the limit; the others, and what they need, stay."""
+    small = fragment(1).numpy()
+    need = program_cache.statistics()["arena_bytes"]
+    large = fragment(64).numpy()
+    assert program_cache.statistics()["arena_bytes"] >= 2 * 64 * 16 * 64 * 4
+    counts = program_cache.statistics()
+    program_cache.configure(memory_bytes=1 << 20)
+    left = program_cache.statistics()
+    assert (left["programs"], left["evicted"], left["arena_bytes"]) == (1, counts["evicted"] + 1, 0)
+    assert np.array_equal(fragment(1).numpy(), small)
+    left = program_cache.statistics()
+    assert (left["compiled"], left["arena_bytes"]) == (counts["compiled"], need)
+    program_cache.configure()
+    assert np.array_equal(fragment(64).numpy(), large)
+
+
+def test_two_threads_use_dynamic_mode_at_once(empty_cache):
+    wanted = {length: fragment(length).numpy() for length in LENGTHS}
+    forget_programs()
+    wrong = []
+
+    def work(lengths):
+        for _ in range(20):
+            for length in lengths:
+                if not np.array_equal(fragment(length).numpy(), wanted[length]):
+                    wrong.append(length)
+
+    threads = [threading.Thread(target=work, args=(order,)) for order in (LENGTHS, LENGTHS[::-1])]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong

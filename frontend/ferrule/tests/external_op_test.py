@@ -1,6 +1,8 @@
 """External ops: kernels that the caller brings, in dynamic mode, traced, in artifacts, with gradients and Dims."""
 
 import ctypes
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -163,6 +165,42 @@ def test_a_kernel_that_raises_fails_the_run(capsys, monkeypatch):
     with pytest.raises(errors.ExecutionError, match="1000"):
         fer.Session(program).run("f", X)
     assert seen == ["test.raises returned float32(3,) as result 0; its op says float32(2, 3)"]
+
+
+def test_another_thread_waits_while_a_kernel_runs():
+    """The kernel lets the other thread go on, which needs dynamic mode in the middle of this one's run."""
+    begun, runs, found = threading.Event(), [], []
+
+    def slow(x):
+        runs.append(len(x))
+        begun.set()
+        time.sleep(0.2)
+        return softsign(x)
+
+    def work():
+        begun.wait()
+        found.append((F.exp(fer.tensor(X)) + 1).numpy())
+
+    op = make_softsign("test.slow", kernel=slow)
+    other = threading.Thread(target=work)
+    other.start()
+    y = op(fer.tensor(X)) * 2
+    np.testing.assert_array_equal(y.numpy(), 2 * softsign(X))
+    other.join()
+    np.testing.assert_array_equal(found[0], (F.exp(fer.tensor(X)) + 1).numpy())
+    assert runs == [2]
+
+
+def test_a_kernel_has_no_tensors(monkeypatch):
+    seen = []
+    monkeypatch.setattr("sys.unraisablehook", lambda raised: seen.append(str(raised.exc_value)))
+    op = make_softsign("test.tensors", kernel=lambda x: F.exp(fer.tensor(x)).numpy())
+    with pytest.raises(errors.ExecutionError, match="1000"):
+        op(fer.tensor(X)).numpy()
+    assert seen == [
+        "the kernel of an external op computes with tensors; it is called while a program runs, and has arrays of NumPy for that"
+    ]
+    np.testing.assert_array_equal((fer.tensor(X) * 2).numpy(), 2 * X)
 
 
 @pytest.mark.parametrize(
