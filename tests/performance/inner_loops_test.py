@@ -154,6 +154,22 @@ def test_no_inner_loop_works_on_single_numbers(family):
     assert all(loop.count(r"(ld1|st1)\s.*\}\[") <= 2 for loop in loops)
 
 
+TRANSPOSED = {
+    "matrix": (lambda a: F.transpose(a, (1, 0)), [(128, 96)]),
+    "matrix with edges": (lambda a: F.transpose(a, (1, 0)), [(100, 51)]),
+    "around a pooling": (lambda a: F.max_pool2d(a, 3, 2, 1), [(1, 64, 56, 56)]),
+}
+
+
+@pytest.mark.parametrize("what", TRANSPOSED)
+def test_a_transposed_square_stays_in_registers(what):
+    """A square of 16 x 16 takes twice the registers that there are; in one piece, 50 of 300 instructions were for the stack."""
+    function, shapes = TRANSPOSED[what]
+    loops = inner_loops.loops_of_function(function, shapes)
+    assert any(loop.count(r"(zip|trn)[12]\s") >= 32 for loop in loops)
+    assert not any(loop.stack_accesses() for loop in loops)
+
+
 @pytest.mark.parametrize("name", ["depthwise 3x3 32->32 at 112", "7x7 /2 3->64 at 224"])
 def test_no_inner_loop_of_a_convolution_works_on_single_numbers(name):
     job = next(job for job in kernel_jobs.load() if kernel_jobs.name(job) == name)
