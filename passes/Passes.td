@@ -258,8 +258,8 @@ def FusePass : Pass<"ferrule-fuse", "::mlir::ModuleOp"> {
     Cheap values are computed where they are read, unless they lie in memory anyway, and costly ones where everything that
     they are made of is read again with their reader; an activation that the backward pass needs long after its first reader
     is stored again by a dispatch that computes it there on the way.
-    Convolutions read the parts of a concatenation of channels where they lie, up to eight, unless another op needs the
-    whole, as the gradient of a weight does: neither the copy nor its bytes exist then.
+    Convolutions, and the gradients of their weights, read the parts of a concatenation of channels where they lie, up to
+    eight, unless another op needs the whole: neither the copy nor its bytes exist then.
     Every op still rounds by itself, so results are the same with `fuse=false`, where each op is its own dispatch.
   }];
   let options = [Option<"fuse", "fuse", "bool", "true", "Off: one op a dispatch">];

@@ -10,8 +10,8 @@ namespace mlir::ferrule {
 /// int32 labels, products with a row-major right operand.
 LogicalResult prepareFusion(ModuleOp module);
 
-/// Lets convolutions read a concatenation of channels from its parts, where nothing else needs it whole; it is not made
-/// then. The sums keep their order.
+/// Lets convolutions, and the gradients of their weights, read a concatenation of channels from its parts, where nothing
+/// else needs it whole; it is not made then. The sums keep their order.
 void readConcatenationsInPieces(ModuleOp module);
 
 struct FuseOptions {
