@@ -230,8 +230,8 @@ def LayoutPass : Pass<"ferrule-layout", "::mlir::ModuleOp"> {
     **After.** Convolutions and pooling are channels-last ops; products with a weight matrix are panel products; a
     variable that is a weight has a `layout`, and its reads and assigns have the physical type. The conversions between
     the two worlds (`transpose`, `pack`, `unpack`) are explicit, and moved until they meet and vanish: through elementwise
-    ops, reductions, concatenations, and through the reshapes and broadcasts that repeat or flatten an image. What every step of a
-    loop would compute alike is computed before the loop: above all the packing of weights.
+    ops, reductions, concatenations, slices, and through the reshapes and broadcasts that repeat or flatten an image.
+    What every step of a loop would compute alike is computed before the loop: above all the packing of weights.
 
     ```mlir
     %w = ferrule.read @w : tensor<32x16x3x3xf32>                %w = ferrule.read @w : tensor<2x144x16xf32>
@@ -259,7 +259,8 @@ def FusePass : Pass<"ferrule-fuse", "::mlir::ModuleOp"> {
     they are made of is read again with their reader; an activation that the backward pass needs long after its first reader
     is stored again by a dispatch that computes it there on the way.
     Convolutions, and the gradients of their weights, read the parts of a concatenation of channels where they lie, up to
-    eight, unless another op needs the whole: neither the copy nor its bytes exist then.
+    eight, unless another op needs the whole: neither the copy nor its bytes exist then. The gradients for the parts are
+    made one by one, where they share the channels by whole panels.
     Every op still rounds by itself, so results are the same with `fuse=false`, where each op is its own dispatch.
   }];
   let options = [Option<"fuse", "fuse", "bool", "true", "Off: one op a dispatch">];

@@ -14,6 +14,10 @@ LogicalResult prepareFusion(ModuleOp module);
 /// else needs it whole; it is not made then. The sums keep their order.
 void readConcatenationsInPieces(ModuleOp module);
 
+/// Replaces the gradient of a convolution for its input, of which only slices are read that share its channels by whole
+/// panels, by one gradient for each slice.
+void makeGradientsInPieces(ModuleOp module);
+
 struct FuseOptions {
   /// Off: every op becomes a dispatch of its own. Results must not change.
   bool fuse = true;

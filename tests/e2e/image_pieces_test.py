@@ -76,7 +76,7 @@ def compile_training(net, shapes, batch, dtype, **options):
 @pytest.mark.parametrize("dtype", ("float32", "float64"))
 @pytest.mark.parametrize("name", CASES)
 def test_bits_after_training_are_those_of_the_whole(name, dtype):
-    """The gradient of the weight reads the parts, too."""
+    """The gradient of the weight reads the parts, and that for the parts is made apart where they are whole panels."""
     channels, sizes, convolution = CASES[name]
     net = Joined(channels, convolution()).to(dtype=dtype)
     first = {key: np.array(value) for key, value in net.state_dict().items()}
