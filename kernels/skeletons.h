@@ -58,20 +58,21 @@ constexpr int64_t conv_column_blocks(int64_t groups, int64_t out_c) {
 // these read, 128 KiB of x and 16 KiB of dy in float, is to stay in a second-level cache.
 inline constexpr int64_t kWeightGradientBlock = 128, kWeightGradientChannels = 252;
 
-// Whether the taps of a kernel row count as channels: they lie side by side in the image as they do in the weight, and a
-// few channels alone do not fill a register tile.
-constexpr bool weight_gradient_merges_taps(int64_t groups, int64_t in_c, int64_t kernel_w, int64_t dilation_w) {
-  return groups == 1 && in_c <= 8 && kernel_w > 1 && dilation_w == 1;
+// Whether the taps of a kernel row count as channels: they lie side by side in an image of one piece as they do in the
+// weight, and a few channels alone do not fill a register tile.
+constexpr bool weight_gradient_merges_taps(int64_t groups, int64_t in_c, int64_t kernel_w, int64_t dilation_w,
+                                           int64_t pieces = 1) {
+  return pieces == 1 && groups == 1 && in_c <= 8 && kernel_w > 1 && dilation_w == 1;
 }
 constexpr int64_t conv_weight_gradient_tiles(int64_t groups, int64_t in_c, int64_t out_c, int64_t kernel_d, int64_t kernel_h,
-                                             int64_t kernel_w, int64_t dilation_w) {
-  const bool merges = weight_gradient_merges_taps(groups, in_c, kernel_w, dilation_w);
-  return groups * ceil_div(ceil_div(out_c / groups, 16), 2) * kernel_d * kernel_h * (merges ? 1 : kernel_w);
+                                             int64_t kernel_w, int64_t dilation_w, int64_t pieces = 1) {
+  const bool merges = weight_gradient_merges_taps(groups, in_c, kernel_w, dilation_w, pieces);
+  return pieces * groups * ceil_div(ceil_div(out_c / groups, 16), 2) * kernel_d * kernel_h * (merges ? 1 : kernel_w);
 }
 // The scratch of a thread: two sums for each of the channels of two panels.
 constexpr int64_t conv_weight_gradient_scratch_bytes(int64_t groups, int64_t in_c, int64_t kernel_w, int64_t dilation_w,
-                                                     int64_t element_bytes) {
-  const bool merges = weight_gradient_merges_taps(groups, in_c, kernel_w, dilation_w);
+                                                     int64_t element_bytes, int64_t pieces = 1) {
+  const bool merges = weight_gradient_merges_taps(groups, in_c, kernel_w, dilation_w, pieces);
   const int64_t channels = merges ? in_c * kernel_w : in_c / groups;
   return (channels < kWeightGradientChannels ? channels : kWeightGradientChannels) * 2 * 2 * 16 * element_bytes;
 }

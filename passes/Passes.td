@@ -230,8 +230,8 @@ def LayoutPass : Pass<"ferrule-layout", "::mlir::ModuleOp"> {
     **After.** Convolutions and pooling are channels-last ops; products with a weight matrix are panel products; a
     variable that is a weight has a `layout`, and its reads and assigns have the physical type. The conversions between
     the two worlds (`transpose`, `pack`, `unpack`) are explicit, and moved until they meet and vanish: through elementwise
-    ops, reductions, concatenations, and through the reshapes and broadcasts that repeat or flatten an image. What every step of a
-    loop would compute alike is computed before the loop: above all the packing of weights.
+    ops, reductions, concatenations, slices, and through the reshapes and broadcasts that repeat or flatten an image.
+    What every step of a loop would compute alike is computed before the loop: above all the packing of weights.
 
     ```mlir
     %w = ferrule.read @w : tensor<32x16x3x3xf32>                %w = ferrule.read @w : tensor<2x144x16xf32>
@@ -258,8 +258,9 @@ def FusePass : Pass<"ferrule-fuse", "::mlir::ModuleOp"> {
     Cheap values are computed where they are read, unless they lie in memory anyway, and costly ones where everything that
     they are made of is read again with their reader; an activation that the backward pass needs long after its first reader
     is stored again by a dispatch that computes it there on the way.
-    Convolutions read the parts of a concatenation of channels where they lie, up to eight, unless another op needs the
-    whole, as the gradient of a weight does: neither the copy nor its bytes exist then.
+    Convolutions, and the gradients of their weights, read the parts of a concatenation of channels where they lie, up to
+    eight, unless another op needs the whole: neither the copy nor its bytes exist then. The gradients for the parts are
+    made one by one, where they share the channels by whole panels.
     Every op still rounds by itself, so results are the same with `fuse=false`, where each op is its own dispatch.
   }];
   let options = [Option<"fuse", "fuse", "bool", "true", "Off: one op a dispatch">];
@@ -291,7 +292,8 @@ def RecomputePass : Pass<"ferrule-recompute", "::mlir::ModuleOp"> {
     names the smallest arena found. Without a budget, what takes a few thousandths of the entry's time in all runs
     again, if the arena is large. What the user marked is computed again in any case. Ops that count a dim and while
     loops never run twice. A scan whose slices the scan of its gradient reads may become a scan over segments of its
-    steps, which that one runs again (`ferrule.segment`).
+    steps, which that one runs again (`ferrule.segment`). The steps behind whole segments read slices along the first
+    axis that stand outside of dispatches, as reshapes do.
 
     docs/memory.md says how the choice is made.
 
@@ -318,8 +320,8 @@ def PlanMemoryPass : Pass<"ferrule-plan-memory", "::mlir::ModuleOp"> {
     **Why.** A run allocates nothing: where each value lies, what is written over what, and in which order kernels run,
     is decided here once, and can be read and checked before anything is compiled.
 
-    **Before.** Entries hold only read, assign, constant, reshape, dispatch, branches and loops, in the order in which
-    they run.
+    **Before.** Entries hold only read, assign, constant, reshape, slices along the first axis, dispatch, branches and
+    loops, in the order in which they run.
     **After.** No function is left. Each is a `ferrule_plan.entry`; the module holds the arena, the constants and the
     kernels that they use, one kernel for equal dispatches.
 
@@ -330,9 +332,9 @@ def PlanMemoryPass : Pass<"ferrule-plan-memory", "::mlir::ModuleOp"> {
     group). The rest is placed by runtime/memory/planner; sizes are the upper bounds of their expressions.
 
     A carry of a loop is treated as a variable is: it has one place, that of the loop's result, which the body updates,
-    in place where it may. Slices that a scan reads and stacks are views of whole buffers, captures are the buffers that
-    they capture. Inner blocks are planned first; what they need is one more buffer of the block around, live at the
-    branch or loop, and what the two regions of one op need is the same bytes.
+    in place where it may. Slices, also those that a scan reads and stacks, are views of whole buffers, captures are the
+    buffers that they capture. Inner blocks are planned first; what they need is one more buffer of the block around,
+    live at the branch or loop, and what the two regions of one op need is the same bytes.
 
     The pass
     then runs each plan symbolically against the graph: every buffer that is read holds the value that is meant.

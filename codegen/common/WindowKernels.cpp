@@ -62,12 +62,17 @@ static FailureOr<WindowShape> describeWindow(Operation *root, ArrayRef<DimExpr> 
   return shape;
 }
 
-/// The image that a forward op reads, whose channels may lie in pieces.
-static Dims getImageDims(Operation *root) {
-  Dims dims = getDims(root->getOperand(0));
-  if (auto convolution = dyn_cast<ImageConvolutionOp>(root))
-    for (Value piece : convolution.getXs().drop_front())
-      dims.back() = dims.back() + getDims(piece).back();
+/// The pieces in which the channels of the image lie that an op reads.
+static OperandRange getImagePieces(Operation *root) {
+  return llvm::TypeSwitch<Operation *, OperandRange>(root)
+      .Case<ImageConvolutionOp, ImageConvolutionWeightGradientOp>([](auto op) { return op.getXs(); })
+      .Default([](Operation *op) { return op->getOperands().take_front(1); });
+}
+
+static Dims getImageDims(OperandRange pieces) {
+  Dims dims = getDims(pieces.front());
+  for (Value piece : pieces.drop_front())
+    dims.back() = dims.back() + getDims(piece).back();
   return dims;
 }
 
@@ -89,8 +94,11 @@ LogicalResult KernelEmission::emitWindow(Operation *root) {
     return unsupported(root, describe(elementOf(first)));
   bool inputGradient = isa<ImageConvolutionInputGradientOp>(root);
   bool weightGradient = isa<ImageConvolutionWeightGradientOp>(root);
-  Dims in = inputGradient ? getDims(result) : getImageDims(root);
-  Dims out = getDims(inputGradient ? first : weightGradient ? root->getOperand(1) : result);
+  OperandRange pieces = getImagePieces(root);
+  int64_t pieceCount = pieces.size();
+  bool inPieces = pieceCount > 1;
+  Dims in = inputGradient ? getDims(result) : getImageDims(pieces);
+  Dims out = getDims(inputGradient ? first : weightGradient ? root->getOperands().back() : result);
   FailureOr<WindowShape> shape = describeWindow(root, in, out);
   if (failed(shape))
     return unsupported(root, Twine(in.size() - 2) + " spatial axes");
@@ -108,8 +116,6 @@ LogicalResult KernelEmission::emitWindow(Operation *root) {
                            .Default([](Operation *) { return "conv"; })
                            .str();
   bool convolution = family == "conv";
-  auto forward = dyn_cast<ImageConvolutionOp>(root);
-  bool inPieces = forward && forward.getXs().size() > 1;
   if (convolution) {
     /// Channels and the kernel are numbers, as the weight's shape is.
     auto number = [&](unsigned argument) { return *shape->arguments[argument].getConstant(); };
@@ -121,14 +127,14 @@ LogicalResult KernelEmission::emitWindow(Operation *root) {
     if (weightGradient)
       spec.tiles = DimExpr(depthwise ? kernels::depthwise_weight_gradient_tiles(outC, kernelD, kernelH)
                                      : kernels::conv_weight_gradient_tiles(groups, inC, outC, kernelD, kernelH, kernelW,
-                                                                           number(15)));
+                                                                           number(15), pieceCount));
     else if (depthwise)
       spec.tiles = spec.tiles * DimExpr(kernels::depthwise_tiles(1, outC));
     else if (!inputGradient)
       spec.tiles = spec.tiles * DimExpr(kernels::conv_column_blocks(groups, outC));
     if (weightGradient && !depthwise)
       spec.scratchBytes = DimExpr(kernels::conv_weight_gradient_scratch_bytes(
-          groups, inC, kernelW, number(15), elementOf(first).getIntOrFloatBitWidth() / 8));
+          groups, inC, kernelW, number(15), elementOf(first).getIntOrFloatBitWidth() / 8, pieceCount));
     if (inPieces)
       family += "_pieces";
     family += inputGradient ? "_input_gradient" : weightGradient ? "_weight_gradient" : "";
@@ -136,8 +142,8 @@ LogicalResult KernelEmission::emitWindow(Operation *root) {
   emitFunction([&](FunctionEmitter &e, Value ctx) {
     SmallVector<Value> arguments{ctx, e.addressOf(store)};
     if (inPieces)
-      llvm::append_range(arguments, emitImagePieces(e, ctx, forward.getXs()));
-    for (Value operand : root->getOperands().drop_front(inPieces ? forward.getXs().size() : 0))
+      llvm::append_range(arguments, emitImagePieces(e, ctx, pieces));
+    for (Value operand : root->getOperands().drop_front(inPieces ? pieceCount : 0))
       arguments.push_back(getInput(e, ctx, operand));
     for (const DimExpr &argument : shape->arguments)
       arguments.push_back(context.getSize(e, ctx, argument));

@@ -84,8 +84,9 @@ def Ferrule_ImageConvolutionInputGradientOp
 }
 def Ferrule_ImageConvolutionWeightGradientOp
     : Ferrule_ImageOp<"image_convolution_weight_gradient", "ConvolutionWeightGradient",
-                      (ins Ferrule_Tensor:$x, Ferrule_Tensor:$dy)> {
+                      (ins Variadic<Ferrule_Tensor>:$xs, Ferrule_Tensor:$dy)> {
   let summary = "convolution_weight_gradient as panels over the output channels";
+  let description = "Several `xs` are an image in pieces, as those of `image_convolution` are.";
 }
 def Ferrule_ImageMaxPoolOp : Ferrule_ImageOp<"image_max_pool", "Pooling", (ins Ferrule_Tensor:$x)> {
   let summary = "max_pool of a channels-last image";

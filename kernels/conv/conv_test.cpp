@@ -20,9 +20,10 @@ struct Family<float> {
         input_gradient(t.ferrule_conv_input_gradient_f32),
         weight_gradient(t.ferrule_conv_weight_gradient_f32),
         conv_pieces(t.ferrule_conv_pieces_f32),
+        weight_gradient_of_pieces(t.ferrule_conv_pieces_weight_gradient_f32),
         transpose(t.ferrule_transpose_panels_f32) {}
   decltype(SkeletonTable::ferrule_conv_f32) conv, input_gradient, weight_gradient;
-  decltype(SkeletonTable::ferrule_conv_pieces_f32) conv_pieces;
+  decltype(SkeletonTable::ferrule_conv_pieces_f32) conv_pieces, weight_gradient_of_pieces;
   decltype(SkeletonTable::ferrule_transpose_panels_f32) transpose;
 };
 template <>
@@ -32,9 +33,10 @@ struct Family<double> {
         input_gradient(t.ferrule_conv_input_gradient_f64),
         weight_gradient(t.ferrule_conv_weight_gradient_f64),
         conv_pieces(t.ferrule_conv_pieces_f64),
+        weight_gradient_of_pieces(t.ferrule_conv_pieces_weight_gradient_f64),
         transpose(t.ferrule_transpose_panels_f64) {}
   decltype(SkeletonTable::ferrule_conv_f64) conv, input_gradient, weight_gradient;
-  decltype(SkeletonTable::ferrule_conv_pieces_f64) conv_pieces;
+  decltype(SkeletonTable::ferrule_conv_pieces_f64) conv_pieces, weight_gradient_of_pieces;
   decltype(SkeletonTable::ferrule_transpose_panels_f64) transpose;
 };
 
@@ -101,16 +103,35 @@ void take_channels(const Buffer<T>& x, int64_t in_c, int64_t first, int64_t coun
   for (int64_t i = 0; i < piece.size(); ++i) piece[i] = x[i / count * in_c + first + i % count];
 }
 
-// The convolution that reads its image in pieces of so many channels, against the reference on the whole image.
+// A skeleton that reads x in pieces, of which there are so many channels.
+template <typename T, typename Skeleton>
+void call_with_pieces(Skeleton skeleton, const std::vector<const void*>& pieces, const std::vector<int64_t>& channels,
+                      const T* q, const ConvShape& s, int64_t tiles, T* out, int64_t columns) {
+  Matrix<T> matrix{out, columns};
+  const int64_t count = pieces.size();
+  Buffer<T> scratch(conv_weight_gradient_scratch_bytes(1, s.in_c, s.kernel_w, s.dilation_w, 1, count));
+  for (const auto& [begin, end] : {std::pair(tiles / 2, tiles), std::pair(int64_t{0}, tiles / 2)}) {
+    skeleton(&matrix, store_matrix<T>, pieces.data(), channels.data(), count, q, s.batch, s.in_h, s.in_w, s.in_c,
+             s.out_h, s.out_w, s.out_c, s.groups, s.kernel_h, s.kernel_w, s.stride_h, s.stride_w, s.pad_top, s.pad_left,
+             s.dilation_h, s.dilation_w, s.in_d, s.out_d, s.kernel_d, s.stride_d, s.pad_front, s.dilation_d, begin, end,
+             scratch.data());
+  }
+}
+
+// The convolution that reads its image in pieces of so many channels, and the gradient of its weight, against the
+// references on the whole image.
 template <typename T>
 void check_pieces(const ConvShape& s, const std::vector<int64_t>& channels, uint64_t seed, bool special) {
   Random random(seed);
   Buffer<T> x(s.batch * s.in_d * s.in_h * s.in_w * s.in_c);
   Buffer<T> weights(ceil_div(s.out_c, 16) * s.kernel_d * s.kernel_h * s.kernel_w * s.in_c * 16);
+  Buffer<T> dy(s.batch * s.out_d * s.out_h * s.out_w * s.out_c);
   random.fill(x, special);
   random.fill(weights, special);
-  Buffer<T> y(s.batch * s.out_d * s.out_h * s.out_w * s.out_c);
+  random.fill(dy, special);
+  Buffer<T> y(dy.size()), dw(weights.size());
   reference_conv(x.data(), weights.data(), s, y.data());
+  reference_conv_weight_gradient(x.data(), dy.data(), s, dw.data());
   std::deque<Buffer<T>> pieces;
   std::vector<const void*> begins;
   int64_t first = 0;
@@ -121,19 +142,19 @@ void check_pieces(const ConvShape& s, const std::vector<int64_t>& channels, uint
     first += count;
   }
   REQUIRE(first == s.in_c);
-  const int64_t tiles = s.batch * s.out_d * s.out_h * conv_column_blocks(1, s.out_c);
+  const int64_t count = channels.size();
   for (const SkeletonTable* table : runnable_skeletons()) {
-    INFO(table->target << " shape " << describe(s) << " in " << channels.size() << " pieces");
-    Buffer<T> got(y.size());
-    Matrix<T> matrix{got.data(), s.out_c};
-    for (const auto& [begin, end] : {std::pair(tiles / 2, tiles), std::pair(int64_t{0}, tiles / 2)}) {
-      Family<T>(*table).conv_pieces(&matrix, store_matrix<T>, begins.data(), channels.data(),
-                                    static_cast<int64_t>(channels.size()), weights.data(), s.batch, s.in_h, s.in_w,
-                                    s.in_c, s.out_h, s.out_w, s.out_c, s.groups, s.kernel_h, s.kernel_w, s.stride_h,
-                                    s.stride_w, s.pad_top, s.pad_left, s.dilation_h, s.dilation_w, s.in_d, s.out_d,
-                                    s.kernel_d, s.stride_d, s.pad_front, s.dilation_d, begin, end, nullptr);
-    }
-    REQUIRE(difference(y, got) == "");
+    INFO(table->target << " shape " << describe(s) << " in " << count << " pieces");
+    const Family<T> family(*table);
+    Buffer<T> got_y(y.size()), got_dw(dw.size());
+    call_with_pieces<T>(family.conv_pieces, begins, channels, weights.data(), s,
+                        s.batch * s.out_d * s.out_h * conv_column_blocks(1, s.out_c), got_y.data(), s.out_c);
+    REQUIRE(difference(y, got_y) == "");
+    call_with_pieces<T>(
+        family.weight_gradient_of_pieces, begins, channels, dy.data(), s,
+        conv_weight_gradient_tiles(1, s.in_c, s.out_c, s.kernel_d, s.kernel_h, s.kernel_w, s.dilation_w, count),
+        got_dw.data(), 16);
+    REQUIRE(difference(dw, got_dw) == "");
   }
 }
 
@@ -225,6 +246,10 @@ TEST_CASE("convolutions of images in pieces equal the reference on the whole ima
   check_pieces<float>({1, 2, 5, 1024, 2, 5, 40, 1, 2, 2, 1, 1, 1, 1, 1, 1}, {512, 512}, 7, true);
   check_pieces<float>({1, 3, 7, 6000, 3, 7, 33, 1, 1, 1, 1, 1, 0, 0, 1, 1}, {1000, 4096, 904}, 8, false);
   check_pieces<float>({2, 5, 9, 12, 5, 9, 256, 1, 3, 3, 1, 1, 1, 1, 1, 1}, {4, 8}, 9, false);
+  // Of the gradient several blocks of positions and of channels. In one piece the taps of 8 channels count as channels.
+  check_pieces<float>({2, 9, 40, 290, 9, 40, 18, 1, 1, 3, 1, 1, 0, 1, 1, 1}, {20, 270}, 10, false);
+  check_pieces<float>({3, 40, 57, 20, 40, 57, 33, 1, 1, 1, 1, 1, 0, 0, 1, 1}, {3, 17}, 11, true);
+  check_pieces<double>({1, 3, 280, 8, 3, 280, 17, 1, 3, 3, 1, 1, 1, 1, 1, 1}, {3, 5}, 12, false);
 }
 
 TEST_CASE("the gradient of a weight equals the reference over blocks of positions and of channels") {

@@ -7,6 +7,8 @@
 // There may be far more positions than caches hold of x and dy. They are taken in blocks, over each of which all
 // register tiles pass before the next; meanwhile the sums of a tile wait in scratch. What order a sum has is not
 // changed by this: its positions come in ascending order all the same.
+//
+// No sum runs over input channels, so x may lie in pieces that share them: each piece has rows of its own.
 #include "kernels/base/define.h"
 #include "kernels/base/lane_transpose.h"
 #include "kernels/conv/strip.h"
@@ -30,11 +32,19 @@ struct WeightRows {
 // lie too far apart for the processor to foresee them. Not where that takes the place of products (see matmul).
 inline constexpr bool kPrefetches = !kMultipliesByElement;
 
+// `count` of the input channels of a group, from number `first` on.
+template <typename T>
+struct InputChannels {
+  const T* x;            // at the first of them
+  int64_t pixel_stride;  // elements from one pixel to the next
+  int64_t first, count;
+};
+
 template <typename T>
 struct WeightGradient {
   void* ctx;
   FerruleStore store;
-  const T* x;   // at the group's first input channel
+  InputChannels<T> input;
   const T* dy;  // at the group's first output channel
   ConvShape s;
   bool merges;  // the taps of a kernel row count as channels
@@ -114,9 +124,9 @@ struct WeightGradient {
     const Range planes = outputs_inside(s.out_d, s.in_d, s.stride_d, s.pad_front, offset_d);
     const Range rows = outputs_inside(s.out_h, s.in_h, s.stride_h, s.pad_top, offset_h);
     const Columns columns = columns_of(at, channel, ROWS);
-    const int64_t row_parts = row_segments(), step = s.stride_w * s.in_c;
-    const int64_t next_x =
-        row_parts == 1 ? block_segments() * s.stride_h * s.in_w * s.in_c : kWeightGradientBlock * step;
+    const int64_t row_parts = row_segments(), step = s.stride_w * input.pixel_stride;
+    const int64_t row_stride = s.in_w * input.pixel_stride;
+    const int64_t next_x = row_parts == 1 ? block_segments() * s.stride_h * row_stride : kWeightGradientBlock * step;
     const int64_t next_dy = (row_parts == 1 ? block_segments() * s.out_w : kWeightGradientBlock) * s.out_c;
     const auto position = [&](int64_t segment) __attribute__((always_inline)) {
       return segment / row_parts * s.out_w + segment % row_parts * kWeightGradientBlock;
@@ -129,7 +139,7 @@ struct WeightGradient {
       if (oh < rows.begin || oh >= rows.end || od < planes.begin || od >= planes.end) continue;
       const int64_t plane = row / (s.out_h * s.out_d) * s.in_d + od * s.stride_d - s.pad_front + offset_d;
       const int64_t input_row = plane * s.in_h + oh * s.stride_h - s.pad_top + offset_h;
-      const T* a = x + (input_row * s.in_w - s.pad_left + offset_w) * s.in_c + channel;
+      const T* a = input.x + input_row * row_stride + (offset_w - s.pad_left) * input.pixel_stride + channel;
       const T* b = dy + row * s.out_w * s.out_c + weight.column;
       const T *next_a = a + next_x, *next_b = b + next_dy;
       // Outputs [ow, stop), of which only the channels [lowest, highest) have an input.
@@ -195,7 +205,7 @@ struct WeightGradient {
 
   template <int PANELS, bool RAGGED>
   FERRULE_INLINE void channels(const WeightRows& weight) const {
-    const int64_t count = merges ? s.kernel_w * s.in_c : s.in_c / s.groups;
+    const int64_t count = merges ? s.kernel_w * s.in_c : input.count;
     constexpr int64_t kMax = max_rows<T>(PANELS);
     // Tiles of nearly equal height: 16 channels are 8 + 8, not 14 + 2.
     int64_t height = ceil_div(count, ceil_div(count, kMax));
@@ -229,7 +239,7 @@ struct WeightGradient {
     const int64_t panel_rows = s.kernel_d * s.kernel_h * s.kernel_w * (s.in_c / s.groups);
     const auto rows_of = [&](int64_t panel, int64_t last_count) __attribute__((always_inline)) {
       const int64_t tap = (at.d * s.kernel_h + at.h) * s.kernel_w + at.w;
-      const int64_t weight_row = (g * panels + panel) * panel_rows + tap * (s.in_c / s.groups);
+      const int64_t weight_row = (g * panels + panel) * panel_rows + tap * (s.in_c / s.groups) + input.first;
       return WeightRows{at, panel * kLanes, last_count, weight_row, panel_rows};
     };
     const int64_t first = pair * 2;
@@ -256,19 +266,52 @@ FERRULE_INLINE ConvShape flatten(ConvShape s) {
   return s;
 }
 
-template <typename T>
-FERRULE_INLINE void weight_gradient(void* ctx, FerruleStore store, const T* x, const T* dy, const ConvShape& shape,
-                                    int64_t tile_begin, int64_t tile_end, void* scratch) {
-  const ConvShape s = flatten(shape);
-  const bool merges = weight_gradient_merges_taps(s.groups, s.in_c, s.kernel_w, s.dilation_w);
+// `input(g)` is the InputChannels of group g.
+template <typename T, typename Input>
+FERRULE_INLINE void weight_gradient(void* ctx, FerruleStore store, Input input, const T* dy, const ConvShape& s,
+                                    bool merges, int64_t tile_begin, int64_t tile_end, void* scratch) {
   const int64_t pairs = ceil_div(ceil_div(s.out_c / s.groups, kLanes), 2), taps_w = merges ? 1 : s.kernel_w;
   const int64_t taps = s.kernel_d * s.kernel_h * taps_w;
   for (int64_t t = tile_begin; t < tile_end; ++t) {
     const int64_t g = t / (pairs * taps);
-    const WeightGradient<T> gradient{ctx, store,  x + g * (s.in_c / s.groups), dy + g * (s.out_c / s.groups),
+    const WeightGradient<T> gradient{ctx, store,  input(g), dy + g * (s.out_c / s.groups),
                                      s,   merges, static_cast<T*>(scratch)};
     const int64_t tap = t % taps;
     gradient.pair_at(g, t / taps % pairs, {tap / (s.kernel_h * taps_w), tap / taps_w % s.kernel_h, tap % taps_w});
+  }
+}
+
+template <typename T>
+FERRULE_INLINE void weight_gradient_of_image(void* ctx, FerruleStore store, const T* x, const T* dy,
+                                             const ConvShape& shape, int64_t tile_begin, int64_t tile_end,
+                                             void* scratch) {
+  const bool merges = weight_gradient_merges_taps(shape.groups, shape.in_c, shape.kernel_w, shape.dilation_w);
+  const int64_t channels = shape.in_c / shape.groups;
+  const auto input = [&](int64_t g) __attribute__((always_inline)) {
+    return InputChannels<T>{x + g * channels, shape.in_c, 0, channels};
+  };
+  weight_gradient(ctx, store, input, dy, flatten(shape), merges, tile_begin, tile_end, scratch);
+}
+
+// Each piece has code of its own, in which its stride is a constant, as in the forward convolution (panel_strip.h).
+template <typename T>
+FERRULE_INLINE void weight_gradient_of_pieces(void* ctx, FerruleStore store, const void* const* pieces,
+                                              const int64_t* channels, int64_t count, const T* dy,
+                                              const ConvShape& shape, int64_t tile_begin, int64_t tile_end,
+                                              void* scratch) {
+  const ConvShape s = flatten(shape);
+  const int64_t tiles =
+      conv_weight_gradient_tiles(1, s.in_c, s.out_c, s.kernel_d, s.kernel_h, s.kernel_w, s.dilation_w, count) / count;
+  int64_t first = 0;
+#pragma unroll
+  for (int64_t i = 0; i < count; ++i) {
+    const auto input = [&](int64_t) __attribute__((always_inline)) {
+      return InputChannels<T>{static_cast<const T*>(pieces[i]), channels[i], first, channels[i]};
+    };
+    const int64_t begin = tile_begin - i * tiles, end = tile_end - i * tiles;
+    weight_gradient(ctx, store, input, dy, s, /*merges=*/false, begin > 0 ? begin : 0, end < tiles ? end : tiles,
+                    scratch);
+    first += channels[i];
   }
 }
 
@@ -312,7 +355,14 @@ FERRULE_INLINE void transpose_panels(const T* src, T* dst, int64_t n, int64_t ta
   FERRULE_DEFINE(void, ferrule_conv_weight_gradient_##S)                                                       \
   (void* ctx, FerruleStore store, const T* p, const T* q, FERRULE_SHAPE_PARAMETERS, int64_t tile_begin,        \
    int64_t tile_end, void* scratch) {                                                                          \
-    ferrule::kernels::weight_gradient(ctx, store, p, q, FERRULE_SHAPE, tile_begin, tile_end, scratch);         \
+    ferrule::kernels::weight_gradient_of_image(ctx, store, p, q, FERRULE_SHAPE, tile_begin, tile_end,          \
+                                               scratch);                                                       \
+  }                                                                                                            \
+  FERRULE_DEFINE(void, ferrule_conv_pieces_weight_gradient_##S)                                                \
+  (void* ctx, FerruleStore store, const void* const* pieces, const int64_t* channels, int64_t count,           \
+   const T* q, FERRULE_SHAPE_PARAMETERS, int64_t tile_begin, int64_t tile_end, void* scratch) {                \
+    ferrule::kernels::weight_gradient_of_pieces(ctx, store, pieces, channels, count, q, FERRULE_SHAPE,         \
+                                                tile_begin, tile_end, scratch);                                \
   }                                                                                                            \
   FERRULE_DEFINE(void, ferrule_transpose_panels_##S)                                                           \
   (const T* src, T* dst, int64_t, int64_t n, int64_t taps, int64_t k, int64_t tile_begin, int64_t tile_end) {  \

@@ -10,9 +10,13 @@ namespace mlir::ferrule {
 /// int32 labels, products with a row-major right operand.
 LogicalResult prepareFusion(ModuleOp module);
 
-/// Lets convolutions read a concatenation of channels from its parts, where nothing else needs it whole; it is not made
-/// then. The sums keep their order.
+/// Lets convolutions, and the gradients of their weights, read a concatenation of channels from its parts, where nothing
+/// else needs it whole; it is not made then. The sums keep their order.
 void readConcatenationsInPieces(ModuleOp module);
+
+/// Replaces the gradient of a convolution for its input, of which only slices are read that share its channels by whole
+/// panels, by one gradient for each slice.
+void makeGradientsInPieces(ModuleOp module);
 
 struct FuseOptions {
   /// Off: every op becomes a dispatch of its own. Results must not change.

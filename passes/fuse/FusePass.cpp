@@ -18,8 +18,10 @@ struct FusePass : mlir::ferrule::impl::FusePassBase<FusePass> {
   void runOnOperation() override {
     if (failed(mlir::ferrule::prepareFusion(getOperation())))
       return signalPassFailure();
-    if (fuse)
+    if (fuse) {
       mlir::ferrule::readConcatenationsInPieces(getOperation());
+      mlir::ferrule::makeGradientsInPieces(getOperation());
+    }
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       // Inner ones first: what is around them copies them.
       SmallVector<Region *> regions;

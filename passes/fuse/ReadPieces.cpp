@@ -4,7 +4,8 @@
 // channels, and a convolution reads it. Together with its parts the
 // concatenation is twice their bytes, and making it is a pass over memory. The
 // convolution's sum runs over one part after the other at each tap, so its
-// kernel can read them where they lie.
+// kernel can read them where they lie; and each element of its weight's
+// gradient is a sum over one channel of one part.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +16,10 @@
 #include "ir/graph/Shape.h"
 #include "ir/graph/Shapes.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <optional>
+
 using namespace mlir;
 using namespace mlir::ferrule;
 
@@ -22,21 +27,26 @@ using namespace mlir::ferrule;
 static bool joinsChannels(ConcatOp op) {
   size_t count = op.getXs().size();
   return int64_t(op.getAxis()) + 1 == op.getType().getRank() && count > 1 && count <= maxImagePieces &&
-         llvm::all_of(op.getXs(), [](Value x) { return getDims(x).back().getConstant().has_value(); });
+         llvm::all_of(op.getXs(), [](Value x) { return getDims(x).back().getConstant().value_or(0) > 0; });
 }
 
-/// Whether `use` is the image of a convolution over all its channels.
-static bool isImageOfConvolution(OpOperand &use) {
-  auto convolution = dyn_cast<ImageConvolutionOp>(use.getOwner());
-  return convolution && convolution.getGroups() == 1 && convolution.getXs().size() == 1 && use.getOperandNumber() == 0;
+/// The image that a convolution over all its channels reads, as operand `use`, or that the gradient of its weight does:
+/// one that may come in pieces; none if the operand is another.
+static std::optional<MutableOperandRange> getImage(OpOperand &use) {
+  auto asImage = [&](auto op) -> std::optional<MutableOperandRange> {
+    if (op.getGroups() != 1 || op.getXs().size() != 1 || use.getOperandNumber() != 0)
+      return std::nullopt;
+    return op.getXsMutable();
+  };
+  return llvm::TypeSwitch<Operation *, std::optional<MutableOperandRange>>(use.getOwner())
+      .Case<ImageConvolutionOp, ImageConvolutionWeightGradientOp>(asImage)
+      .Default(std::nullopt);
 }
 
-/// Whether nothing needs the result whole but convolutions. What else needs it whole would be kept beside its parts; and the
-/// gradient of a weight, which does in training, would have the parts kept for it in place of the result, with the sums
-/// that other gradients are added to: that takes a few per cent more.
+/// Whether nothing needs the result whole but convolutions. What else needs it whole would be kept beside its parts.
 static bool canStayInPieces(ConcatOp op) {
   return llvm::all_of(op->getUses(), [](OpOperand &use) {
-    return isImageOfConvolution(use) || (!isOutside(use.getOwner()) && loadsElements(use.getOwner()));
+    return getImage(use) || (!isOutside(use.getOwner()) && loadsElements(use.getOwner()));
   });
 }
 
@@ -48,8 +58,8 @@ void mlir::ferrule::readConcatenationsInPieces(ModuleOp module) {
   });
   for (ConcatOp op : concatenations) {
     for (OpOperand &use : llvm::make_early_inc_range(op->getUses()))
-      if (isImageOfConvolution(use))
-        cast<ImageConvolutionOp>(use.getOwner()).getXsMutable().assign(op.getXs());
+      if (std::optional<MutableOperandRange> image = getImage(use))
+        image->assign(op.getXs());
     if (op->use_empty())
       op->erase();
   }

@@ -8,6 +8,20 @@
 ferrule.variable @w : tensor<32x16x3x3xf32>
 ferrule.variable @b : tensor<1x32x1x1xf32>
 
+// A part of an image is taken of it as it lies.
+// CHECK-LABEL: func.func @part
+// CHECK: %[[Y:.*]] = ferrule.image_convolution
+// CHECK: %[[P:.*]] = ferrule.slice %[[Y]] {starts = #ferrule.dims<[0, 2, 0, 16]>, steps = array<i64: 1, 3, 1, 1>, stops = #ferrule.dims<[4, 8, 8, 32]>} : (tensor<4x8x8x32xf32>) -> tensor<4x2x8x16xf32>
+// CHECK: %[[R:.*]] = ferrule.relu %[[P]]
+// CHECK: ferrule.transpose %[[R]] {pattern = array<i64: 0, 3, 1, 2>}
+func.func @part(%x: tensor<4x16x8x8xf32>) -> tensor<4x16x2x8xf32> {
+  %w = ferrule.read @w : tensor<32x16x3x3xf32>
+  %y = ferrule.convolution %x, %w {strides = array<i64: 1, 1>, pads_begin = array<i64: 1, 1>, pads_end = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<4x16x8x8xf32>, tensor<32x16x3x3xf32>) -> tensor<4x32x8x8xf32>
+  %p = ferrule.slice %y {starts = #ferrule.dims<[0, 16, 2, 0]>, stops = #ferrule.dims<[4, 32, 8, 8]>, steps = array<i64: 1, 1, 3, 1>} : (tensor<4x32x8x8xf32>) -> tensor<4x16x2x8xf32>
+  %r = ferrule.relu %p : (tensor<4x16x2x8xf32>) -> tensor<4x16x2x8xf32>
+  return %r : tensor<4x16x2x8xf32>
+}
+
 // CHECK-LABEL: func.func @convolution
 // CHECK-SAME: (%[[X:.*]]: tensor<4x16x8x8xf32>
 func.func @convolution(%x: tensor<4x16x8x8xf32>) -> tensor<4x32x8x8xf32> {

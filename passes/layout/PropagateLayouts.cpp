@@ -150,6 +150,27 @@ Value createChannelsFirst(GraphBuilder &b, Value x, ArrayRef<int64_t> pattern) {
   return result;
 }
 
+/// A part of a channels-last image stays channels-last, as the gradient for one of several that were joined.
+struct SinkTransposeThroughSlice : OpRewritePattern<SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
+    auto transpose = op.getX().getDefiningOp<TransposeOp>();
+    if (!transpose || !transpose->hasAttr(channelsFirstMark))
+      return rewriter.notifyMatchFailure(op, "no operand comes from channels-last");
+    ArrayRef<int64_t> pattern = transpose.getPattern();
+    Dims starts(pattern.size(), DimExpr(0)), stops(starts);
+    SmallVector<int64_t> steps(pattern.size());
+    for (auto [axis, moved] : llvm::enumerate(pattern)) {
+      starts[moved] = op.getStarts().getDims()[axis];
+      stops[moved] = op.getStops().getDims()[axis];
+      steps[moved] = op.getSteps()[axis];
+    }
+    GraphBuilder b(rewriter, op.getLoc());
+    rewriter.replaceOp(op, createChannelsFirst(b, b.slice(transpose.getX(), starts, stops, steps), pattern));
+    return success();
+  }
+};
+
 /// A reshape that merges or splits axes which also lie side by side in channels-last order: an image repeated or
 /// flattened along its height and width.
 struct SinkTransposeThroughReshape : OpRewritePattern<ReshapeOp> {
@@ -372,9 +393,9 @@ LogicalResult mlir::ferrule::propagateLayouts(ModuleOp module) {
   MLIRContext *context = module.getContext();
   RewritePatternSet patterns(context);
   patterns.add<ComposeTransposes, TransposeToReshape, ComposeReshapes, SinkTransposeThroughElementwise,
-               SinkTransposeThroughConcat, SinkTransposeThroughReshape, SinkTransposeThroughBroadcast,
-               TransposeBeforeBroadcast, TransposeSplat, CancelPackOfUnpack, RaisePackThroughElementwise, PackUniform>(
-      context);
+               SinkTransposeThroughConcat, SinkTransposeThroughSlice, SinkTransposeThroughReshape,
+               SinkTransposeThroughBroadcast, TransposeBeforeBroadcast, TransposeSplat, CancelPackOfUnpack,
+               RaisePackThroughElementwise, PackUniform>(context);
   patterns.add<SinkTransposeThroughReduction<ReduceSumOp>, SinkTransposeThroughReduction<ReduceMaxOp>,
                SinkTransposeThroughReduction<ReduceMinOp>, SinkTransposeThroughReduction<ReduceProdOp>,
                SinkTransposeThroughReduction<MomentsOp>>(context);

@@ -20,6 +20,14 @@ Value mlir::ferrule::getStoredValue(Value value) {
   return value;
 }
 
+bool mlir::ferrule::isMemoryView(Operation *op) { return isa_and_nonnull<ReshapeOp, SliceOp>(op); }
+
+Value mlir::ferrule::getSource(Value value) {
+  while (isMemoryView(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
 static RankedTensorType getTensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 //===------------------------------------------------------------------------------------------------------------===//
@@ -83,6 +91,16 @@ void BlockPlanner::addConstants() {
   }
 }
 
+Place BlockPlanner::getPlace(Value value) const {
+  value = getStoredValue(value);
+  auto slice = value.getDefiningOp<SliceOp>();
+  if (!slice)
+    return places.at(value);
+  Place whole = getPlace(slice.getX());
+  DimExpr bytes = getByteCount(getTensorType(value)), start = slice.getStarts().getDims().front();
+  return {whole.buffer, true, whole.offset + start * DimExpr::floorDiv(bytes, getDims(value).front()), bytes};
+}
+
 bool BlockPlanner::isMadeHere(Value value) const {
   Operation *op = value.getDefiningOp();
   return op && op->getBlock() == &block && (isa<DispatchOp>(op) || isControlFlow(op));
@@ -103,7 +121,7 @@ bool BlockPlanner::canUpdateInPlace(const PlaceUpdate &update, OpResult producer
   while (!work.empty()) {
     for (OpOperand &use : work.pop_back_val().getUses()) {
       Operation *user = use.getOwner();
-      if (isa<ReshapeOp>(user)) {
+      if (isMemoryView(user)) {
         work.push_back(user->getResult(0));
       } else if (user == writer) {
         auto dispatch = dyn_cast<DispatchOp>(writer);
@@ -137,13 +155,13 @@ PlannedInstruction BlockPlanner::createCopy(Place target, Value value, Location 
   return copy;
 }
 
-/// A result that is a leaf is copied before the first write.
+/// A result that is a leaf, or a part of one, is copied before the first write.
 void BlockPlanner::bindResults() {
   for (const PlaceResult &result : results) {
-    Value root = getStoredValue(result.value);
-    if (!isMadeHere(root))
+    Value root = getStoredValue(result.value), source = getSource(root);
+    if (!isMadeHere(source))
       earlyCopies.push_back(createCopy(result.place, root, result.location));
-    else if (!destinations.try_emplace(root, result.place).second)
+    else if (root != source || !destinations.try_emplace(root, result.place).second)
       lateResults.push_back({result.place, root});
   }
 }
@@ -322,6 +340,8 @@ void BlockPlanner::createInstructions() {
       createWhile(loop);
     else if (auto branch = dyn_cast<IfOp>(op))
       createIf(branch);
+    else if (auto slice = dyn_cast<SliceOp>(op))
+      places[slice.getResult()] = getPlace(slice.getResult());
   }
 }
 
@@ -331,7 +351,7 @@ void BlockPlanner::createFinalCopies() {
   Location location = block.getParentOp()->getLoc();
   for (auto &[target, value] : lateUpdates) {
     PlannedInstruction copy = createCopy(target, value, location);
-    if (findUpdate(value)) {
+    if (findUpdate(getSource(value))) {
       std::string name = buffers[copy.operands[1].buffer].name;
       unsigned saved = context.addWorkspace(*planned, getTensorType(value), name);
       saves.push_back(createCopy(context.getWhole(saved), value, location));

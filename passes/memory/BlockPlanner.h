@@ -91,7 +91,7 @@ private:
   bool canUpdateInPlace(const PlaceUpdate &update, OpResult producer) const;
   bool canComputeInit(OpOperand &init) const;
   bool isMadeHere(Value value) const;
-  Place getPlace(Value value) const { return places.at(getStoredValue(value)); }
+  Place getPlace(Value value) const;
   const PlaceUpdate *findUpdate(Value oldValue) const;
 
   PlanningContext &context;

@@ -3,6 +3,7 @@
 #include "ir/graph/ControlFlow.h"
 #include "ir/graph/Shape.h"
 #include "passes/autodiff/Marks.h"
+#include "passes/memory/MemoryPlan.h"
 #include "passes/recompute/Marks.h"
 
 using namespace mlir;
@@ -29,7 +30,7 @@ static bool runsBackward(Operation *op) {
 static bool isReadBackward(Value value) {
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
-    if (runsBackward(user) || (isa<ReshapeOp>(user) && isReadBackward(user->getResult(0))))
+    if (runsBackward(user) || (isMemoryView(user) && isReadBackward(user->getResult(0))))
       return true;
     if (!isControlFlow(user))
       continue;

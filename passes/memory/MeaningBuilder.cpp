@@ -18,6 +18,7 @@ public:
 
   PlanMeaning build() {
     collectLeaves();
+    describeParts();
     describeBuffers();
     describeBlock(plan.body);
     return std::move(meaning);
@@ -54,11 +55,26 @@ private:
       } else if (isControlFlow(op)) {
         for (Region &region : op->getRegions())
           uniteArguments(op, region.front());
+      } else if (auto slice = dyn_cast<SliceOp>(op)) {
+        uniteSlice(slice);
       }
     });
     for (auto &each : oldValues)
       variables[each.getKey()] = each.getValue();
     constants = std::move(constantValues);
+  }
+
+  /// Slices of the same elements are one value.
+  void uniteSlice(SliceOp slice) {
+    if (slice->getParentOfType<DispatchOp>())
+      return;
+    Value source = getCanonical(slice.getX());
+    for (SliceOp other : slices)
+      if (getCanonical(other.getX()) == source && other->getAttrDictionary() == slice->getAttrDictionary()) {
+        sameAs[slice.getResult()] = other.getResult();
+        return;
+      }
+    slices.push_back(slice);
   }
 
   void uniteArguments(Operation *op, Block &block) {
@@ -71,6 +87,17 @@ private:
           sameAs[block.getArgument(index)] = block.getArgument(before);
           break;
         }
+  }
+
+  /// Slices outside of dispatches. One of a slice is a part of what both are taken of, too.
+  void describeParts() {
+    for (SliceOp slice : slices)
+      for (Value source = slice.getX();; source = source.getDefiningOp<SliceOp>().getX()) {
+        source = getCanonical(source);
+        meaning.parts[source].push_back({getRange(slice.getResult()), getCanonical(slice.getResult())});
+        if (!source.getDefiningOp<SliceOp>())
+          break;
+      }
   }
 
   void describeBuffers() {
@@ -190,6 +217,8 @@ private:
   DenseMap<Value, Value> sameAs;
   llvm::StringMap<Value> variables;
   DenseMap<Attribute, Value> constants;
+  /// Outside of dispatches, those that are told apart.
+  SmallVector<SliceOp> slices;
 };
 
 } // namespace

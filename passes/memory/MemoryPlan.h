@@ -102,6 +102,13 @@ FailureOr<EntryPlan> planMemory(func::FuncOp entry, const ::ferrule::DimConstrai
 /// The value whose bytes `value` is: looks through reshapes, which move nothing.
 Value getStoredValue(Value value);
 
+/// The value in whose bytes `value` lies, as all or a part of them: looks through reshapes and slices, too. A slice that
+/// stands outside of dispatches takes elements side by side along the first axis, and moves nothing.
+Value getSource(Value value);
+
+/// Reads the same bytes as its operand, or some of them.
+bool isMemoryView(Operation *op);
+
 /// Whether result `result` of `dispatch` may be written over input `input`: every element of the input is read only
 /// where the result's element of the same number is computed, before it is stored.
 bool canShareStorage(DispatchOp dispatch, unsigned result, unsigned input);

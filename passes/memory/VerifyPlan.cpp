@@ -257,11 +257,20 @@ private:
     return meaning ? meaning->operands.at(op)[operand] : plan::getBuffer(buffer).getResult();
   }
 
+  /// The range holds the value, and parts of it what the value's parts are there, if it is where they are read.
+  void hold(const BufferRange &range, Value value) {
+    SmallVector<Contents::Held, 1> &all = contents.held[range.buffer];
+    all.push_back({range, value});
+    auto parts = meaning ? meaning->parts.lookup(value) : SmallVector<PlanMeaning::Part, 1>();
+    for (const PlanMeaning::Part &part : parts)
+      if (part.range.buffer == range.buffer)
+        all.push_back({part.range, part.value});
+  }
+
   /// A write to a part leaves the other parts to those who write them; the whole is what it was no more.
   void set(const BufferRange &range, Value value) {
-    SmallVector<Contents::Held, 1> &all = contents.held[range.buffer];
-    all.clear();
-    all.push_back({range, value});
+    contents.held[range.buffer].clear();
+    hold(range, value);
     contents.overwriter.erase(range.buffer);
     BufferOp buffer = plan::getBuffer(range.buffer);
     if (buffer.getStorage() == Storage::Arena)
@@ -398,7 +407,7 @@ private:
       if (renaming.after == renaming.before || border == &PlanMeaning::Borders::exit)
         set(renaming.after, renaming.valueAfter);
       else
-        contents.held[renaming.after.buffer].push_back({renaming.after, renaming.valueAfter});
+        hold(renaming.after, renaming.valueAfter);
     }
     return success();
   }

@@ -29,6 +29,12 @@ struct PlanMeaning {
   /// By call and copy: what each operand (outputs, then inputs) holds after it was written, or must hold when it is
   /// read. By branch and while loop: its condition.
   DenseMap<Operation *, SmallVector<Value>> operands;
+  /// By value: what its parts are called that are values of their own.
+  struct Part {
+    BufferRange range;
+    Value value;
+  };
+  DenseMap<Value, SmallVector<Part, 1>> parts;
   /// By buffer: what it holds before the first instruction, and must hold after the last.
   DenseMap<Value, Value> initial, final;
   /// By block of a branch or loop: from outside to its first run; from its end to its next run (for the condition of a

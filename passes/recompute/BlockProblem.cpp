@@ -46,7 +46,7 @@ private:
   void addNode(Operation *op) {
     RecomputeNode node;
     for (Value operand : op->getOperands())
-      node.reads.push_back(getNumber(getStoredValue(operand)));
+      node.reads.push_back(getNumber(getSource(operand)));
     for (OpResult result : op->getResults()) {
       uint32_t number = getNumber(result);
       problem.values[number].pinned = false;
@@ -91,7 +91,7 @@ private:
     OwningOpRef<DispatchOp> created(createRecipe(builder, dispatch, *recipe));
     RecomputeNode node;
     for (Value operand : created->getInputs())
-      node.reads.push_back(getNumber(getStoredValue(operand)));
+      node.reads.push_back(getNumber(getSource(operand)));
     for (unsigned result : recipe->made) {
       node.writes.push_back(getNumber(dispatch.getResult(result)));
       problem.values[node.writes.back()].recipe = problem.nodes.size() + problem.recipes.size();
@@ -117,7 +117,7 @@ private:
     for (Operation &op : block)
       if (isa<AssignOp, YieldOp, func::ReturnOp>(op))
         for (Value operand : op.getOperands())
-          if (auto it = numbers.find(getStoredValue(operand)); it != numbers.end())
+          if (auto it = numbers.find(getSource(operand)); it != numbers.end())
             problem.values[it->second].pinned = true;
   }
 
@@ -128,14 +128,14 @@ private:
   DenseMap<Value, uint32_t> numbers;
 };
 
-/// The operand as it is read from `base`: through copies of the reshapes on the way.
+/// The operand as it is read from `base`: through copies of the reshapes and slices on the way.
 Value readFrom(OpBuilder &builder, Value operand, Value base) {
-  auto reshape = operand.getDefiningOp<ReshapeOp>();
-  if (!reshape)
+  Operation *view = operand.getDefiningOp();
+  if (!isMemoryView(view))
     return base;
   IRMapping mapping;
-  mapping.map(reshape.getX(), readFrom(builder, reshape.getX(), base));
-  return builder.clone(*reshape, mapping)->getResult(0);
+  mapping.map(view->getOperand(0), readFrom(builder, view->getOperand(0), base));
+  return builder.clone(*view, mapping)->getResult(0);
 }
 
 } // namespace

@@ -64,7 +64,7 @@ static bool countsDim(Operation *op) {
 }
 
 /// Sets the length with which fewest bytes are live, or leaves 0 if none saves anything. Steps besides whole segments
-/// cost copies of what the scans read and stack, so a divisor is taken unless it needs much more.
+/// cost copies of what the scans stack, so a divisor is taken unless it needs much more.
 static void chooseLength(SegmentableScan &scan, const TimeEstimate &estimate) {
   std::optional<int64_t> steps = scan.forward.getStepCount().getConstant();
   if (!steps)
@@ -74,14 +74,8 @@ static void chooseLength(SegmentableScan &scan, const TimeEstimate &estimate) {
     residualBytes += estimate.getBytes(scan.forward.getResult(residual));
   for (Value init : scan.forward.getInits())
     carryBytes += estimate.getBytes(init);
-  for (ScanOp each : {scan.forward, scan.backward}) {
-    for (Value x : each.getXs())
-      if (x.getDefiningOp() != scan.forward)
-        copiedBytes += estimate.getBytes(x);
-    for (Value y : each.getResults().drop_front(each.getInits().size()))
-      if (each == scan.backward)
-        copiedBytes += estimate.getBytes(y);
-  }
+  for (Value stacked : scan.backward.getResults().drop_front(scan.backward.getInits().size()))
+    copiedBytes += estimate.getBytes(stacked);
   double least = residualBytes;
   for (int64_t length = 2; length <= *steps / 2; ++length) {
     bool isDivisor = *steps % length == 0;
@@ -276,20 +270,6 @@ private:
 
   //===--- Pieces of stacked values ------------------------------------------------------------------------------===//
 
-  /// One kernel that only moves elements.
-  Value createMove(Location maker, ValueRange operands, llvm::function_ref<Value(GraphBuilder &, ValueRange)> move,
-                   Type type) {
-    Location location = withoutCheckpoint(maker);
-    auto dispatch = DispatchOp::create(builder, location, TypeRange(type), operands);
-    OpBuilder::InsertionGuard guard(builder);
-    Block *body = builder.createBlock(&dispatch.getBody());
-    for (Value operand : operands)
-      body->addArgument(operand.getType(), location);
-    GraphBuilder b(builder, location);
-    YieldOp::create(builder, location, move(b, body->getArguments()));
-    return dispatch.getResult(0);
-  }
-
   /// The steps of a stacked value in whole segments, or those behind them. Made once for both scans.
   Value take(Value stacked, bool isRest) {
     if (!hasRest())
@@ -299,13 +279,8 @@ private:
       return taken;
     Dims starts(getDims(stacked).size(), DimExpr(0)), stops = getDims(stacked);
     (isRest ? starts : stops).front() = DimExpr(wholeSteps);
-    SmallVector<int64_t> strides(starts.size(), 1);
-    RankedTensorType type =
-        getStackedType(DimExpr(isRest ? steps - wholeSteps : wholeSteps), getSliceType(getTensorType(stacked)));
-    taken = createMove(
-        stacked.getLoc(), stacked,
-        [&](GraphBuilder &b, ValueRange xs) { return b.slice(xs[0], starts, stops, strides); }, type);
-    return taken;
+    GraphBuilder b(builder, stacked.getLoc());
+    return taken = b.slice(stacked, starts, stops, SmallVector<int64_t>(starts.size(), 1));
   }
 
   /// The whole of a stacked result: `segments` is one slice a segment, `rest` null or the steps behind them.
@@ -315,9 +290,13 @@ private:
     Value whole = b.reshape(segments, getDims(getStackedType(DimExpr(wholeSteps), getSliceType(type))));
     if (!rest)
       return whole;
-    return createMove(
-        original.getLoc(), {whole, rest}, [](GraphBuilder &inner, ValueRange parts) { return inner.concat(parts, 0); },
-        type);
+    Location location = withoutCheckpoint(original.getLoc());
+    auto copy = DispatchOp::create(builder, location, TypeRange(type), ValueRange{whole, rest});
+    OpBuilder::InsertionGuard guard(builder);
+    Block *body = builder.createBlock(&copy.getBody());
+    body->addArguments(copy.getOperandTypes(), {location, location});
+    YieldOp::create(builder, location, GraphBuilder(builder, location).concat(body->getArguments(), 0));
+    return copy.getResult(0);
   }
 
   //===--- Scans -------------------------------------------------------------------------------------------------===//

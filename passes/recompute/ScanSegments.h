@@ -42,9 +42,9 @@ SmallVector<unsigned> findMadeInputs(ScanOp scan, const ::ferrule::DimConstraint
 /// carries with which each segment begins. A step of the backward one runs the forward scan of its segment again, for
 /// the residuals, and then the backward scan of the segment, which goes on with the sums that the one before it ended
 /// with. So each step computes what it did, in the same order, and no bit changes. Steps behind the last whole segment
-/// are scans of their own, which keep what they make; what both scans read and stack is copied then, since a value that
-/// is sliced is one buffer. With `madeInputs` the rows of a segment are computed in its step, forward and again
-/// backward, so that they never lie in memory for all steps at once. Second runs carry the attribute
+/// are scans of their own, which keep what they make; what both scans stack is copied then, since it is one buffer, and
+/// what they read is two slices of one. With `madeInputs` the rows of a segment are computed in its step, forward and
+/// again backward, so that they never lie in memory for all steps at once. Second runs carry the attribute
 /// `ferrule.recomputed`.
 void cutIntoSegments(const SegmentableScan &scan);
 

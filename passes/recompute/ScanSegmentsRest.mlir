@@ -5,7 +5,7 @@
 
 // 37 steps in reverse: the step behind the segments comes first, and keeps what it makes for its gradient, which comes last.
 // PLAN: ferrule_plan.entry @rest
-// PLAN-SAME: peak 2048
+// PLAN-SAME: peak 896
 // CHECK-LABEL: func.func @rest
 // CHECK: ferrule.slice {{.*}} {starts = #ferrule.dims<[36, 0, 0]>
 // CHECK: %[[REST:.*]]:3 = ferrule.scan inits(%arg0

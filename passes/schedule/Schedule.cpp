@@ -67,9 +67,12 @@ private:
 
   static bool isInstruction(Operation *op) { return isa<DispatchOp>(op) || isControlFlow(op); }
 
+  /// Reads the bytes of its operand.
+  static bool isView(Operation *op) { return isa_and_nonnull<ReshapeOp, SliceOp>(op); }
+
   static Value getRoot(Value value) {
-    while (auto reshape = value.getDefiningOp<ReshapeOp>())
-      value = reshape.getX();
+    while (isView(value.getDefiningOp()))
+      value = value.getDefiningOp()->getOperand(0);
     return value;
   }
 
@@ -155,37 +158,36 @@ private:
       problem.nodes[producer->second].writes.push_back(buffer->second);
   }
 
-  /// Moves the instructions to the end of the block, in order, each after the reshapes that it reads.
+  /// Moves the instructions to the end of the block, in order, each after the views that it reads.
   void reorder(ArrayRef<uint32_t> order) {
     Operation *terminator = block.getTerminator();
     DenseSet<Operation *> placed;
-    auto placeReshape = [&](auto &&self, Value value) -> void {
-      auto reshape = value.getDefiningOp<ReshapeOp>();
-      if (!reshape || !placed.insert(reshape).second)
+    auto placeView = [&](auto &&self, Value value) -> void {
+      Operation *view = value.getDefiningOp();
+      if (!isView(view) || !placed.insert(view).second)
         return;
-      self(self, reshape.getX());
-      reshape->moveBefore(terminator);
+      self(self, view->getOperand(0));
+      view->moveBefore(terminator);
     };
-    SmallVector<Operation *> ends;
-    SmallVector<ReshapeOp> reshapes;
+    SmallVector<Operation *> ends, views;
     for (Operation &op : block) {
       if (isa<AssignOp>(op))
         ends.push_back(&op);
-      if (auto reshape = dyn_cast<ReshapeOp>(op))
-        reshapes.push_back(reshape);
+      if (isView(&op))
+        views.push_back(&op);
     }
     for (uint32_t index : order) {
       for (Value operand : instructions[index]->getOperands())
-        placeReshape(placeReshape, operand);
+        placeView(placeView, operand);
       instructions[index]->moveBefore(terminator);
     }
     // One that nobody reads must not be left before what it reads.
-    for (ReshapeOp reshape : reshapes)
-      placeReshape(placeReshape, reshape);
+    for (Operation *view : views)
+      placeView(placeView, view->getResult(0));
     ends.push_back(terminator);
     for (Operation *op : ends) {
       for (Value operand : op->getOperands())
-        placeReshape(placeReshape, operand);
+        placeView(placeView, operand);
       if (op != terminator)
         op->moveBefore(terminator);
     }
