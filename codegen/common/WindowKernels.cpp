@@ -110,6 +110,8 @@ LogicalResult KernelEmission::emitWindow(Operation *root) {
   bool convolution = family == "conv";
   auto forward = dyn_cast<ImageConvolutionOp>(root);
   bool inPieces = forward && forward.getXs().size() > 1;
+  LLVM::LLVMFuncOp fetch;
+  bool fetches = false;
   if (convolution) {
     /// Channels and the kernel are numbers, as the weight's shape is.
     auto number = [&](unsigned argument) { return *shape->arguments[argument].getConstant(); };
@@ -129,12 +131,17 @@ LogicalResult KernelEmission::emitWindow(Operation *root) {
     if (weightGradient && !depthwise)
       spec.scratchBytes = DimExpr(kernels::conv_weight_gradient_scratch_bytes(
           groups, inC, kernelW, number(15), elementOf(first).getIntOrFloatBitWidth() / 8));
+    fetches = !weightGradient && !depthwise;
+    if (fetches)
+      fetch = emitFetch(sizes);
     if (inPieces)
       family += "_pieces";
     family += inputGradient ? "_input_gradient" : weightGradient ? "_weight_gradient" : "";
   }
   emitFunction([&](FunctionEmitter &e, Value ctx) {
     SmallVector<Value> arguments{ctx, e.addressOf(store)};
+    if (fetches)
+      arguments.push_back(e.addressOf(fetch));
     if (inPieces)
       llvm::append_range(arguments, emitImagePieces(e, ctx, forward.getXs()));
     for (Value operand : root->getOperands().drop_front(inPieces ? forward.getXs().size() : 0))
