@@ -3,6 +3,7 @@
 #include "codegen/common/KernelEmission.h"
 #include "ir/graph/Matmul.h"
 #include "ir/graph/Softmax.h"
+#include "kernels/skeletons.h"
 
 using namespace mlir;
 using namespace mlir::ferrule;
@@ -118,10 +119,12 @@ SmallVector<AffineIndex> KernelEmission::getEpilogueAccesses(const ElementIndex 
 }
 
 void KernelEmission::prefetchColumns(FunctionEmitter &e, Value ctx, Value row, Value column, ArrayRef<DimExpr> sizes) {
-  // Memory takes about as long to answer as so many rows take to sum.
-  constexpr int64_t ahead = 32;
+  // The rows that a column's accumulators are visited for next (for_lanes in kernels/reduce/reduce.h).
+  constexpr int64_t ahead = 64;
   std::optional<int64_t> width = sizes.back().getConstant();
-  if (!width || *width <= laneCount)
+  // Rows that are read whole need no help.
+  int64_t columnBytes = elementOf(roots.front()->getOperand(0)).getIntOrFloatBitWidth() / 8;
+  if (!width || *width * columnBytes <= ::ferrule::kernels::kReducedColumnBytes)
     return;
   Value offset = e.add(e.mul(e.add(row, e.index(ahead)), e.index(*width)), column);
   for (BlockArgument argument : context.dispatch.getBodyBlock().getArguments())
