@@ -80,6 +80,7 @@ LogicalResult KernelEmission::emitContraction(Operation *root) {
              : emitStore(rowAxes, rank - 1, getIdentityIndex(rank), sizes, /*panelColumns=*/false, batched);
   if (!store)
     return failure();
+  LLVM::LLVMFuncOp fetch = emitFetch(sizes, panels, batched);
   int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
   bool transposed = call.aRowStride == DimExpr(1);
   std::optional<int64_t> rowBytes = (call.aRowStride * DimExpr(elementBytes)).getConstant();
@@ -97,9 +98,9 @@ LogicalResult KernelEmission::emitContraction(Operation *root) {
     auto size = [&](const DimExpr &value) { return context.getSize(e, ctx, value); };
     auto callSkeleton = [&](Value a, Value b, Value begin, Value end) {
       e.call("ferrule_matmul" + suffix,
-             {ctx, e.addressOf(store), a, size(call.aRowStride), size(call.aInnerStride), b, size(call.bPanelStride),
-              size(call.bInnerStride), e.index(call.bPadded), size(call.m), size(call.n), size(call.k),
-              e.index(tileRows), e.index(tilePanels), begin, end, scratch(e)});
+             {ctx, e.addressOf(store), e.addressOf(fetch), a, size(call.aRowStride), size(call.aInnerStride), b,
+              size(call.bPanelStride), size(call.bInnerStride), e.index(call.bPadded), size(call.m), size(call.n),
+              size(call.k), e.index(tileRows), e.index(tilePanels), begin, end, scratch(e)});
     };
     Value a = getInput(e, ctx, call.a), b = getInput(e, ctx, call.b), begin = tileBegin(e), end = tileEnd(e);
     if (!batched) {

@@ -237,7 +237,11 @@ Value FunctionEmitter::call(StringRef name, ValueRange operands, Type resultType
   return resultType ? call.getResult() : Value();
 }
 
-Value FunctionEmitter::addressOf(LLVM::LLVMFuncOp callee) { return LLVM::AddressOfOp::create(b, loc, callee); }
+Value FunctionEmitter::addressOf(LLVM::LLVMFuncOp callee) {
+  if (!callee)
+    return LLVM::ZeroOp::create(b, loc, pointerType());
+  return LLVM::AddressOfOp::create(b, loc, callee);
+}
 
 void FunctionEmitter::ret(Value value) {
   LLVM::ReturnOp::create(b, loc, value ? ValueRange{value} : ValueRange{});

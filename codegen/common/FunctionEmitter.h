@@ -79,6 +79,7 @@ public:
 
   /// Calls `name`, declaring it in the module on first use.
   Value call(StringRef name, ValueRange operands, Type resultType = {});
+  /// The null pointer where there is no function.
   Value addressOf(LLVM::LLVMFuncOp callee);
   void ret(Value value = {});
 

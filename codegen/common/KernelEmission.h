@@ -43,6 +43,8 @@ private:
   LLVM::LLVMFuncOp emitStore(ArrayRef<unsigned> rowVariables, std::optional<unsigned> columnVariable,
                              const ElementIndex &index, ArrayRef<DimExpr> sizes, bool panelColumns = false,
                              bool batched = false);
+  /// fetch(ctx, row, col) for the epilogue of a product whose result has these sizes; null where it uses too little.
+  LLVM::LLVMFuncOp emitFetch(ArrayRef<DimExpr> sizes, bool panelColumns = false, bool batched = false);
   LLVM::LLVMFuncOp emitReductionLoad(ArrayRef<unsigned> outer, ArrayRef<unsigned> reduced,
                                      std::optional<unsigned> column);
 
@@ -95,10 +97,7 @@ private:
   }
   /// Whether the whole kernel takes less time than waking a thread.
   bool isTiny();
-  /// Asks for what the epilogue of a product will read and write in later rows of these columns, from which one line or
-  /// two are used at a time: too few for the processor to foresee the next.
-  void prefetchRows(FunctionEmitter &e, Value ctx, Value row, Value column, ArrayRef<DimExpr> sizes);
-  /// The same for what a reduction over the rows of [rows, columns] reads, 16 columns at a time.
+  /// Asks for what a reduction over the rows of [rows, columns] reads, 16 columns at a time.
   void prefetchColumns(FunctionEmitter &e, Value ctx, Value row, Value column, ArrayRef<DimExpr> sizes);
   /// Defines each root result as the vector that a store callback was given. False after an error.
   bool storeOutputs(ValueEmitter &values, const ElementIndex &index);

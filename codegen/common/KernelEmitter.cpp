@@ -3,6 +3,7 @@
 #include "codegen/common/KernelEmission.h"
 #include "ir/graph/Matmul.h"
 #include "ir/graph/Softmax.h"
+#include "kernels/skeletons.h"
 
 using namespace mlir;
 using namespace mlir::ferrule;
@@ -117,10 +118,25 @@ SmallVector<AffineIndex> KernelEmission::getEpilogueAccesses(const ElementIndex 
   return accesses;
 }
 
-void KernelEmission::prefetchRows(FunctionEmitter &e, Value ctx, Value row, Value column, ArrayRef<DimExpr> sizes) {
-  // No register tile is higher, so these rows belong to a tile behind this one.
-  constexpr int64_t ahead = 16;
+void KernelEmission::prefetchColumns(FunctionEmitter &e, Value ctx, Value row, Value column, ArrayRef<DimExpr> sizes) {
+  // The rows that a column's accumulators are visited for next (for_lanes in kernels/reduce/reduce.h).
+  constexpr int64_t ahead = 64;
+  std::optional<int64_t> width = sizes.back().getConstant();
+  // Rows that are read whole need no help.
+  int64_t columnBytes = elementOf(roots.front()->getOperand(0)).getIntOrFloatBitWidth() / 8;
+  if (!width || *width * columnBytes <= ::ferrule::kernels::kReducedColumnBytes)
+    return;
+  Value offset = e.add(e.mul(e.add(row, e.index(ahead)), e.index(*width)), column);
+  for (BlockArgument argument : context.dispatch.getBodyBlock().getArguments())
+    if (getDims(argument) == Dims(sizes))
+      e.prefetch(elementOf(argument), context.getBuffer(e, ctx, context.getInputSlot(argument)), offset);
+}
+
+/// Of a row of a register tile one line or two are used, too few for the processor to foresee the next.
+LLVM::LLVMFuncOp KernelEmission::emitFetch(ArrayRef<DimExpr> sizes, bool panelColumns, bool batched) {
+  // One stream alone comes in time: stores wait for nobody.
   constexpr size_t fewest = 2;
+  constexpr int64_t lineBytes = 64;
   SmallVector<std::pair<Type, unsigned>> streams;
   auto add = [&](Value value, unsigned slot) {
     if (getDims(value) == Dims(sizes))
@@ -131,24 +147,26 @@ void KernelEmission::prefetchRows(FunctionEmitter &e, Value ctx, Value row, Valu
   for (BlockArgument argument : context.dispatch.getBodyBlock().getArguments())
     if (llvm::none_of(argument.getUsers(), [&](Operation *user) { return llvm::is_contained(roots, user); }))
       add(argument, context.getInputSlot(argument));
+  // Of a row of all columns, or of the rows of a panel.
   std::optional<int64_t> width = sizes.back().getConstant();
+  if (panelColumns)
+    width = sizes[1].getConstant();
   if (!width || streams.size() < fewest)
-    return;
-  Value offset = e.add(e.mul(e.add(row, e.index(ahead)), e.index(*width)), column);
-  for (auto [type, slot] : streams)
-    e.prefetch(type, context.getBuffer(e, ctx, slot), offset);
-}
-
-void KernelEmission::prefetchColumns(FunctionEmitter &e, Value ctx, Value row, Value column, ArrayRef<DimExpr> sizes) {
-  // Memory takes about as long to answer as so many rows take to sum.
-  constexpr int64_t ahead = 32;
-  std::optional<int64_t> width = sizes.back().getConstant();
-  if (!width || *width <= laneCount)
-    return;
-  Value offset = e.add(e.mul(e.add(row, e.index(ahead)), e.index(*width)), column);
-  for (BlockArgument argument : context.dispatch.getBodyBlock().getArguments())
-    if (getDims(argument) == Dims(sizes))
-      e.prefetch(elementOf(argument), context.getBuffer(e, ctx, context.getInputSlot(argument)), offset);
+    return {};
+  FunctionEmitter e = startCallback("fetch", 2, false);
+  Value ctx = e.argument(0), row = e.argument(1), column = e.argument(2);
+  if (batched)
+    row = e.add(row, context.getRowBase(e, ctx));
+  Value offset = panelColumns ? e.add(e.mul(column, e.index(*width)), e.mul(row, e.index(laneCount)))
+                              : e.add(e.mul(row, e.index(*width)), column);
+  for (auto [type, slot] : streams) {
+    Value buffer = context.getBuffer(e, ctx, slot);
+    int64_t lineElements = lineBytes * 8 / e.memoryType(type).getIntOrFloatBitWidth();
+    for (int64_t lane = 0; lane < laneCount; lane += lineElements)
+      e.prefetch(type, buffer, e.add(offset, e.index(lane)));
+  }
+  e.ret();
+  return e.getFunction();
 }
 
 /// store(ctx, row, col, count, in): rows run over `rowVariables`, columns (and lanes) over `columnVariable`. With
@@ -161,8 +179,6 @@ LLVM::LLVMFuncOp KernelEmission::emitStore(ArrayRef<unsigned> rowVariables, std:
   Value ctx = e.argument(0), row = e.argument(1), column = e.argument(2), count = e.argument(3), in = e.argument(4);
   if (batched)
     row = e.add(row, context.getRowBase(e, ctx));
-  if (isa<MatmulOp, PanelMatmulOp, ImageConvolutionOp>(roots.front()) && !batched)
-    prefetchRows(e, ctx, row, column, sizes);
   SmallVector<AffineIndex> accesses = getEpilogueAccesses(index);
   LoopPosition position;
   position.runs = mergeVariables(rowVariables, sizes, accesses);

@@ -116,6 +116,8 @@ LogicalResult KernelEmission::emitWindow(Operation *root) {
                            .Default([](Operation *) { return "conv"; })
                            .str();
   bool convolution = family == "conv";
+  LLVM::LLVMFuncOp fetch;
+  bool fetches = false;
   if (convolution) {
     /// Channels and the kernel are numbers, as the weight's shape is.
     auto number = [&](unsigned argument) { return *shape->arguments[argument].getConstant(); };
@@ -135,12 +137,17 @@ LogicalResult KernelEmission::emitWindow(Operation *root) {
     if (weightGradient && !depthwise)
       spec.scratchBytes = DimExpr(kernels::conv_weight_gradient_scratch_bytes(
           groups, inC, kernelW, number(15), elementOf(first).getIntOrFloatBitWidth() / 8, pieceCount));
+    fetches = !weightGradient && !depthwise;
+    if (fetches)
+      fetch = emitFetch(sizes);
     if (inPieces)
       family += "_pieces";
     family += inputGradient ? "_input_gradient" : weightGradient ? "_weight_gradient" : "";
   }
   emitFunction([&](FunctionEmitter &e, Value ctx) {
     SmallVector<Value> arguments{ctx, e.addressOf(store)};
+    if (fetches)
+      arguments.push_back(e.addressOf(fetch));
     if (inPieces)
       llvm::append_range(arguments, emitImagePieces(e, ctx, pieces));
     for (Value operand : root->getOperands().drop_front(inPieces ? pieceCount : 0))

@@ -19,6 +19,10 @@ typedef void (*FerruleBody)(void* ctx, int64_t row, int64_t col, int64_t count);
 // element i of the columns col .. col+count-1 of `outer`. Fills all 16 lanes: lanes at and beyond `count` are +0.
 typedef void (*FerruleLoad)(void* ctx, int64_t outer, int64_t i, int64_t col, int64_t count, void* out);
 
+// Asks for the memory that the store of up to 16 elements from column `col` of row `row` on will use. Null where a store
+// uses nothing that has to be waited for.
+typedef void (*FerruleFetch)(void* ctx, int64_t row, int64_t col);
+
 // Consumes `count` (1..16) consecutive results that start at column `col` of row `row`; lanes beyond are unspecified.
 typedef void (*FerruleStore)(void* ctx, int64_t row, int64_t col, int64_t count, const void* in);
 

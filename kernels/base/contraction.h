@@ -89,6 +89,35 @@ struct Tile {
     }
   }
 
+  // `length` k's for all rows, and fetch(r) for each row r: what the epilogue of a row reads comes from memory
+  // meanwhile. Some k's pass between two rows, because only so many lines can be on their way at once; not where the loop
+  // takes several k's in long code, which would be there twice.
+  template <typename Columns, typename Fetch>
+  FERRULE_INLINE void accumulate_and_fetch(const T* a, int64_t a_row_stride, int64_t a_k_stride, int64_t length,
+                                           Columns columns, Fetch fetch) {
+    if constexpr (kMultipliesByElement) {
+#pragma clang loop unroll(disable)
+      for (int64_t r = 0; r < ROWS; ++r) fetch(r);
+      return accumulate(a, a_row_stride, a_k_stride, length, columns);
+    }
+    const int64_t even = length / ROWS, steps = even < 16 ? even : 16;
+#pragma clang loop unroll(disable)
+    for (int64_t r = 0; r < ROWS; ++r) {
+      fetch(r);
+      const auto part = [&](int64_t k, Vec<T>(&out)[PANELS]) __attribute__((always_inline)) {
+        columns(r * steps + k, out);
+      };
+      accumulate(a + r * steps * a_k_stride, a_row_stride, a_k_stride, steps, part);
+    }
+    const auto rest = [&](int64_t k, Vec<T>(&out)[PANELS]) __attribute__((always_inline)) {
+      columns(ROWS * steps + k, out);
+    };
+    accumulate(a + ROWS * steps * a_k_stride, a_row_stride, a_k_stride, length - ROWS * steps, rest);
+  }
+
+  // How many rows beyond its own a tile had better ask for: a sum over so few k's is done before memory answers.
+  static constexpr int64_t rows_ahead(int64_t depth) { return depth < 4 * ROWS ? ROWS : 0; }
+
   // One k for the rows [first, last): the others have no element there.
   FERRULE_INLINE void step_rows(const T* a, int64_t a_row_stride, const Vec<T> (&b)[PANELS], int64_t first,
                                 int64_t last) {

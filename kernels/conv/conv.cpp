@@ -57,19 +57,34 @@ FERRULE_INLINE void for_panels(int64_t columns, int64_t row_stride, Rows rows) {
   strips(Height<1>{});
 }
 
+// Calls run(begin, end) for parts of the rows [begin, end), each of which all panels are to pass over before the next.
+// What a part reads, `row_bytes` a row, stays in a second-level cache meanwhile. The panels are read again for each
+// part: where they are larger than what is saved, there is one part.
+template <typename T, typename Run>
+FERRULE_INLINE void for_parts(int64_t begin, int64_t end, int64_t row_bytes, int64_t panel_stride, int64_t panels,
+                              Run run) {
+  constexpr int64_t kCacheBytes = 256 << 10;
+  const int64_t panel_bytes = panel_stride * static_cast<int64_t>(sizeof(T)), strips = ceil_div(panels, 2);
+  const int64_t parts = panels * panel_bytes > kCacheBytes * (strips - 1) ? 1 : (end - begin) * row_bytes / kCacheBytes;
+  const int64_t rows = parts <= 1 ? end - begin : ceil_div(end - begin, parts);
+#pragma clang loop unroll(disable)
+  for (int64_t t = begin; t < end; t += rows) run(t, t + rows < end ? t + rows : end);
+}
+
 // `source(n, g)` is image n from group g's first channel on, whose pixels are `pixel_stride` elements apart.
 template <typename T, typename Source>
-FERRULE_INLINE void conv(void* ctx, FerruleStore store, Source source, int64_t pixel_stride, const T* weights,
-                         const ConvShape& s, int64_t tile_begin, int64_t tile_end) {
+FERRULE_INLINE void conv(void* ctx, FerruleStore store, FerruleFetch fetch, Source source, int64_t pixel_stride,
+                         const T* weights, const ConvShape& s, int64_t tile_begin, int64_t tile_end) {
   const int64_t channels = s.in_c / s.groups, columns = s.out_c / s.groups;
   const int64_t panel_stride = s.kernel_d * s.kernel_h * s.kernel_w * channels * kLanes;
   const int64_t group_stride = ceil_div(columns, kLanes) * panel_stride;
   const int64_t rows = s.batch * s.out_d * s.out_h, blocks = conv_column_blocks(s.groups, s.out_c);
   const int64_t block_columns = columns / blocks, block_panels = ceil_div(block_columns, kLanes);
-  const auto block_of_columns = [&](int64_t block, int64_t begin, int64_t end) __attribute__((always_inline)) {
+  const int64_t row_bytes = s.stride_h * s.in_w * s.in_c * static_cast<int64_t>(sizeof(T));
+  const auto part_of_block = [&](int64_t block, int64_t begin, int64_t end) __attribute__((always_inline)) {
     for (int64_t g = 0; g < s.groups; ++g) {
-      const PanelStrip<T> strip{ctx, store, weights + g * group_stride, channels, panel_stride,
-                                with_height_for<T>(forward_strip(s), pixel_stride * s.stride_w)};
+      const PanelStrip<T> strip{ctx,      store,        fetch,           weights + g * group_stride,
+                                channels, panel_stride, with_height_for<T>(forward_strip(s), pixel_stride * s.stride_w)};
       const auto panels = [&](auto width, auto last, int64_t panel, int64_t last_count) __attribute__((always_inline)) {
         for (int64_t t = begin; t < end; ++t) {
           const auto image = source(t / (s.out_d * s.out_h), g);
@@ -81,6 +96,11 @@ FERRULE_INLINE void conv(void* ctx, FerruleStore store, Source source, int64_t p
       for_panels<T>(block_columns, pixel_stride * s.stride_w, panels);
     }
   };
+  const auto block_of_columns = [&](int64_t block, int64_t begin, int64_t end) __attribute__((always_inline)) {
+    for_parts<T>(begin, end, row_bytes, panel_stride, block_panels,
+                 [&](int64_t first, int64_t last)
+                     __attribute__((always_inline)) { part_of_block(block, first, last); });
+  };
   if (blocks == 1) return block_of_columns(0, tile_begin, tile_end);
   for (int64_t block = tile_begin / rows; block * rows < tile_end; ++block) {
     const int64_t begin = tile_begin - block * rows, end = tile_end - block * rows;
@@ -89,70 +109,73 @@ FERRULE_INLINE void conv(void* ctx, FerruleStore store, Source source, int64_t p
 }
 
 template <typename T>
-FERRULE_INLINE void conv_of_image(void* ctx, FerruleStore store, const T* x, const T* weights, const ConvShape& s,
-                                  int64_t tile_begin, int64_t tile_end) {
+FERRULE_INLINE void conv_of_image(void* ctx, FerruleStore store, FerruleFetch fetch, const T* x, const T* weights,
+                                  const ConvShape& s, int64_t tile_begin, int64_t tile_end) {
   const auto image = [&](int64_t n, int64_t g) __attribute__((always_inline)) {
     return WholeImage<T>{x + n * s.in_d * s.in_h * s.in_w * s.in_c + g * (s.in_c / s.groups), s.in_c};
   };
-  conv(ctx, store, image, s.in_c, weights, s, tile_begin, tile_end);
+  conv(ctx, store, fetch, image, s.in_c, weights, s, tile_begin, tile_end);
 }
 
 template <typename T>
-FERRULE_INLINE void conv_of_pieces(void* ctx, FerruleStore store, const void* const* pieces, const int64_t* channels,
-                                   int64_t count, const T* weights, const ConvShape& s, int64_t tile_begin,
-                                   int64_t tile_end) {
+FERRULE_INLINE void conv_of_pieces(void* ctx, FerruleStore store, FerruleFetch fetch, const void* const* pieces,
+                                   const int64_t* channels, int64_t count, const T* weights, const ConvShape& s,
+                                   int64_t tile_begin, int64_t tile_end) {
   const auto image = [&](int64_t n, int64_t) __attribute__((always_inline)) {
     return ImagePieces<T>{pieces, channels, count, n * s.in_d * s.in_h * s.in_w};
   };
   // Pieces are mostly of one size; that of their rows decides between tiles of the same bits.
-  conv(ctx, store, image, s.in_c / count, weights, s, tile_begin, tile_end);
+  conv(ctx, store, fetch, image, s.in_c / count, weights, s, tile_begin, tile_end);
 }
 
 template <typename T>
-FERRULE_INLINE void conv_input_gradient(void* ctx, FerruleStore store, const T* dy, const T* weights,
-                                        const ConvShape& s, int64_t tile_begin, int64_t tile_end) {
+FERRULE_INLINE void conv_input_gradient(void* ctx, FerruleStore store, FerruleFetch fetch, const T* dy,
+                                        const T* weights, const ConvShape& s, int64_t tile_begin, int64_t tile_end) {
   const int64_t channels = s.out_c / s.groups, columns = s.in_c / s.groups;
   const int64_t panel_stride = s.kernel_d * s.kernel_h * s.kernel_w * channels * kLanes;
   const int64_t group_stride = ceil_div(columns, kLanes) * panel_stride;
-  each_phase(
-      s, [&](int64_t phase) __attribute__((always_inline)) {
-        for (int64_t g = 0; g < s.groups; ++g) {
-          const PanelStrip<T> strip{ctx,          store, weights + g * group_stride, channels,
-                                    panel_stride, with_height_for<T>(input_gradient_strip(s, phase), s.out_c)};
-          const auto panels = [&](auto width, auto last, int64_t panel, int64_t last_count)
-              __attribute__((always_inline)) {
-            for (int64_t t = tile_begin; t < tile_end; ++t) {
-              const WholeImage<T> image{
-                  dy + t / (s.in_d * s.in_h) * s.out_d * s.out_h * s.out_w * s.out_c + g * channels, s.out_c};
-              const OutputRow row{t / s.in_h % s.in_d, t % s.in_h};
-              strip.template run<decltype(width)::value, decltype(last)::half>(image, row, panel, t * s.in_w,
-                                                                               g * columns, last_count);
-            }
-          };
-          for_panels<T>(columns, s.out_c, panels);
+  const int64_t row_bytes = ceil_div(s.out_w * s.out_c, s.stride_h) * static_cast<int64_t>(sizeof(T));
+  const auto part = [&](int64_t phase, int64_t begin, int64_t end) __attribute__((always_inline)) {
+    for (int64_t g = 0; g < s.groups; ++g) {
+      const PanelStrip<T> strip{ctx,      store,        fetch,           weights + g * group_stride,
+                                channels, panel_stride, with_height_for<T>(input_gradient_strip(s, phase), s.out_c)};
+      const auto panels = [&](auto width, auto last, int64_t panel, int64_t last_count) __attribute__((always_inline)) {
+        for (int64_t t = begin; t < end; ++t) {
+          const WholeImage<T> image{dy + t / (s.in_d * s.in_h) * s.out_d * s.out_h * s.out_w * s.out_c + g * channels,
+                                    s.out_c};
+          const OutputRow row{t / s.in_h % s.in_d, t % s.in_h};
+          strip.template run<decltype(width)::value, decltype(last)::half>(image, row, panel, t * s.in_w, g * columns,
+                                                                           last_count);
         }
-      });
+      };
+      for_panels<T>(columns, s.out_c, panels);
+    }
+  };
+  each_phase(s, [&](int64_t phase) __attribute__((always_inline)) {
+    for_parts<T>(tile_begin, tile_end, row_bytes, panel_stride, ceil_div(columns, kLanes),
+                 [&](int64_t begin, int64_t end) __attribute__((always_inline)) { part(phase, begin, end); });
+  });
 }
 
 }  // namespace
 }  // namespace ferrule::kernels
 
-#define FERRULE_CONV(S, T)                                                                              \
-  FERRULE_DEFINE(void, ferrule_conv_##S)                                                                \
-  (void* ctx, FerruleStore store, const T* p, const T* q, FERRULE_SHAPE_PARAMETERS, int64_t tile_begin, \
-   int64_t tile_end, void*) {                                                                           \
-    ferrule::kernels::conv_of_image(ctx, store, p, q, FERRULE_SHAPE, tile_begin, tile_end);             \
-  }                                                                                                     \
-  FERRULE_DEFINE(void, ferrule_conv_pieces_##S)                                                         \
-  (void* ctx, FerruleStore store, const void* const* pieces, const int64_t* channels, int64_t count,    \
-   const T* q, FERRULE_SHAPE_PARAMETERS, int64_t tile_begin, int64_t tile_end, void*) {                 \
-    ferrule::kernels::conv_of_pieces(ctx, store, pieces, channels, count, q, FERRULE_SHAPE, tile_begin, \
-                                     tile_end);                                                         \
-  }                                                                                                     \
-  FERRULE_DEFINE(void, ferrule_conv_input_gradient_##S)                                                 \
-  (void* ctx, FerruleStore store, const T* p, const T* q, FERRULE_SHAPE_PARAMETERS, int64_t tile_begin, \
-   int64_t tile_end, void*) {                                                                           \
-    ferrule::kernels::conv_input_gradient(ctx, store, p, q, FERRULE_SHAPE, tile_begin, tile_end);       \
+#define FERRULE_CONV(S, T)                                                                                    \
+  FERRULE_DEFINE(void, ferrule_conv_##S)                                                                      \
+  (void* ctx, FerruleStore store, FerruleFetch fetch, const T* p, const T* q, FERRULE_SHAPE_PARAMETERS,       \
+   int64_t tile_begin, int64_t tile_end, void*) {                                                             \
+    ferrule::kernels::conv_of_image(ctx, store, fetch, p, q, FERRULE_SHAPE, tile_begin, tile_end);            \
+  }                                                                                                           \
+  FERRULE_DEFINE(void, ferrule_conv_pieces_##S)                                                               \
+  (void* ctx, FerruleStore store, FerruleFetch fetch, const void* const* pieces, const int64_t* channels,     \
+   int64_t count, const T* q, FERRULE_SHAPE_PARAMETERS, int64_t tile_begin, int64_t tile_end, void*) {        \
+    ferrule::kernels::conv_of_pieces(ctx, store, fetch, pieces, channels, count, q, FERRULE_SHAPE, tile_begin, \
+                                     tile_end);                                                               \
+  }                                                                                                           \
+  FERRULE_DEFINE(void, ferrule_conv_input_gradient_##S)                                                       \
+  (void* ctx, FerruleStore store, FerruleFetch fetch, const T* p, const T* q, FERRULE_SHAPE_PARAMETERS,       \
+   int64_t tile_begin, int64_t tile_end, void*) {                                                             \
+    ferrule::kernels::conv_input_gradient(ctx, store, fetch, p, q, FERRULE_SHAPE, tile_begin, tile_end);      \
   }
 FERRULE_CONV(f32, float)
 FERRULE_CONV(f64, double)

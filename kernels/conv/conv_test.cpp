@@ -22,8 +22,10 @@ struct Family<float> {
         conv_pieces(t.ferrule_conv_pieces_f32),
         weight_gradient_of_pieces(t.ferrule_conv_pieces_weight_gradient_f32),
         transpose(t.ferrule_transpose_panels_f32) {}
-  decltype(SkeletonTable::ferrule_conv_f32) conv, input_gradient, weight_gradient;
-  decltype(SkeletonTable::ferrule_conv_pieces_f32) conv_pieces, weight_gradient_of_pieces;
+  decltype(SkeletonTable::ferrule_conv_f32) conv, input_gradient;
+  decltype(SkeletonTable::ferrule_conv_weight_gradient_f32) weight_gradient;
+  decltype(SkeletonTable::ferrule_conv_pieces_f32) conv_pieces;
+  decltype(SkeletonTable::ferrule_conv_pieces_weight_gradient_f32) weight_gradient_of_pieces;
   decltype(SkeletonTable::ferrule_transpose_panels_f32) transpose;
 };
 template <>
@@ -35,20 +37,39 @@ struct Family<double> {
         conv_pieces(t.ferrule_conv_pieces_f64),
         weight_gradient_of_pieces(t.ferrule_conv_pieces_weight_gradient_f64),
         transpose(t.ferrule_transpose_panels_f64) {}
-  decltype(SkeletonTable::ferrule_conv_f64) conv, input_gradient, weight_gradient;
-  decltype(SkeletonTable::ferrule_conv_pieces_f64) conv_pieces, weight_gradient_of_pieces;
+  decltype(SkeletonTable::ferrule_conv_f64) conv, input_gradient;
+  decltype(SkeletonTable::ferrule_conv_weight_gradient_f64) weight_gradient;
+  decltype(SkeletonTable::ferrule_conv_pieces_f64) conv_pieces;
+  decltype(SkeletonTable::ferrule_conv_pieces_weight_gradient_f64) weight_gradient_of_pieces;
   decltype(SkeletonTable::ferrule_transpose_panels_f64) transpose;
 };
+
+// `skeleton` from its third parameter on, in two ranges, as two threads would take them.
+template <typename T, typename Skeleton>
+void call(Skeleton skeleton, const T* p, const T* q, const ConvShape& s, int64_t tiles) {
+  Buffer<T> scratch(conv_weight_gradient_scratch_bytes(s.groups, s.in_c, s.kernel_w, s.dilation_w, 1));
+  for (const auto& [begin, end] : {std::pair(tiles / 2, tiles), std::pair(int64_t{0}, tiles / 2)}) {
+    skeleton(p, q, s.batch, s.in_h, s.in_w, s.in_c, s.out_h, s.out_w, s.out_c, s.groups, s.kernel_h, s.kernel_w,
+             s.stride_h, s.stride_w, s.pad_top, s.pad_left, s.dilation_h, s.dilation_w, s.in_d, s.out_d, s.kernel_d,
+             s.stride_d, s.pad_front, s.dilation_d, begin, end, scratch.data());
+  }
+}
 
 template <typename T, typename Skeleton>
 void call(Skeleton skeleton, const T* p, const T* q, const ConvShape& s, int64_t tiles, T* out, int64_t columns) {
   Matrix<T> matrix{out, columns};
-  Buffer<T> scratch(conv_weight_gradient_scratch_bytes(s.groups, s.in_c, s.kernel_w, s.dilation_w, 1));
-  for (const auto& [begin, end] : {std::pair(tiles / 2, tiles), std::pair(int64_t{0}, tiles / 2)}) {
-    skeleton(&matrix, store_matrix<T>, p, q, s.batch, s.in_h, s.in_w, s.in_c, s.out_h, s.out_w, s.out_c, s.groups,
-             s.kernel_h, s.kernel_w, s.stride_h, s.stride_w, s.pad_top, s.pad_left, s.dilation_h, s.dilation_w, s.in_d,
-             s.out_d, s.kernel_d, s.stride_d, s.pad_front, s.dilation_d, begin, end, scratch.data());
-  }
+  call<T>([&](auto... rest) { skeleton(&matrix, store_matrix<T>, rest...); }, p, q, s, tiles);
+}
+
+// The same of a skeleton that asks for what a store uses: with `once`, for each place once.
+template <typename T, typename Skeleton>
+void call_fetching(Skeleton skeleton, const T* p, const T* q, const ConvShape& s, int64_t tiles, Buffer<T>& out,
+                   int64_t columns, bool once = false) {
+  // Short sums ask for the pixels of a tile to come: 14 with a step of up to 3 between them, beyond the last, too.
+  std::vector<uint8_t> asked(out.size() + 2 * 3 * 14 * columns);
+  Matrix<T> matrix{out.data(), columns, asked.data()};
+  call<T>([&](auto... rest) { skeleton(&matrix, store_matrix<T>, fetch_matrix<T>, rest...); }, p, q, s, tiles);
+  for (int64_t i = 0; once && i < out.size(); ++i) REQUIRE(asked[i] == (i % columns % 16 == 0));
 }
 
 std::string describe(const ConvShape& s) {
@@ -81,11 +102,11 @@ void check(const ConvShape& s, uint64_t seed, bool special) {
     INFO(table->target << " shape " << describe(s));
     const Family<T> family(*table);
     Buffer<T> got_y(y.size()), got_dx(dx.size()), got_dw(dw.size()), got_transposed(transposed.size());
-    call<T>(family.conv, x.data(), weights.data(), s,
-            s.batch * s.out_d * s.out_h * conv_column_blocks(s.groups, s.out_c), got_y.data(), s.out_c);
+    call_fetching<T>(family.conv, x.data(), weights.data(), s,
+                     s.batch * s.out_d * s.out_h * conv_column_blocks(s.groups, s.out_c), got_y, s.out_c);
     REQUIRE(difference(y, got_y) == "");
-    call<T>(family.input_gradient, dy.data(), transposed.data(), s, s.batch * s.in_d * s.in_h, got_dx.data(),
-            s.in_c);
+    call_fetching<T>(family.input_gradient, dy.data(), transposed.data(), s, s.batch * s.in_d * s.in_h, got_dx,
+                     s.in_c);
     REQUIRE(difference(dx, got_dx) == "");
     call<T>(family.weight_gradient, x.data(), dy.data(), s,
             conv_weight_gradient_tiles(s.groups, s.in_c, s.out_c, s.kernel_d, s.kernel_h, s.kernel_w, s.dilation_w),
@@ -147,7 +168,10 @@ void check_pieces(const ConvShape& s, const std::vector<int64_t>& channels, uint
     INFO(table->target << " shape " << describe(s) << " in " << count << " pieces");
     const Family<T> family(*table);
     Buffer<T> got_y(y.size()), got_dw(dw.size());
-    call_with_pieces<T>(family.conv_pieces, begins, channels, weights.data(), s,
+    const auto forward = [&](void* ctx, FerruleStore store, auto... rest) {
+      family.conv_pieces(ctx, store, nullptr, rest...);
+    };
+    call_with_pieces<T>(forward, begins, channels, weights.data(), s,
                         s.batch * s.out_d * s.out_h * conv_column_blocks(1, s.out_c), got_y.data(), s.out_c);
     REQUIRE(difference(y, got_y) == "");
     call_with_pieces<T>(
@@ -209,6 +233,25 @@ TEST_CASE("convolutions with several blocks of output channels equal the referen
     for (const int64_t groups : {1, 2}) {
       check<float>({2, 5, 9, 4, 5, 9, out_c * groups, groups, 3, 3, 1, 1, 1, 1, 1, 1}, ++seed, out_c == 160);
       check<double>({1, 1, 11, 6, 1, 10, out_c, 1, 1, 2, 1, 1, 0, 0, 1, 1}, ++seed, false);
+    }
+  }
+}
+
+TEST_CASE("convolutions ask once for what each store uses, while they sum") {
+  // One tap and several; rows of several tiles, and with borders; panels of 3 and 8 columns; sums of several blocks.
+  for (const ConvShape& s : {ConvShape{2, 3, 56, 64, 3, 56, 72, 1, 1, 1, 1, 1, 0, 0, 1, 1},
+                             ConvShape{1, 5, 9, 8, 5, 9, 35, 1, 3, 3, 1, 1, 1, 1, 1, 1},
+                             ConvShape{1, 3, 7, 5000, 3, 7, 33, 1, 1, 1, 1, 1, 0, 0, 1, 1}}) {
+    Buffer<float> x(s.batch * s.in_h * s.in_w * s.in_c), y(s.batch * s.out_h * s.out_w * s.out_c);
+    const int64_t taps = s.kernel_h * s.kernel_w;
+    Buffer<float> weights(ceil_div(s.out_c, 16) * taps * s.in_c * 16);
+    Buffer<float> transposed(ceil_div(s.in_c, 16) * taps * s.out_c * 16);
+    for (const SkeletonTable* table : runnable_skeletons()) {
+      INFO(table->target << " shape " << describe(s));
+      call_fetching<float>(table->ferrule_conv_f32, x.data(), weights.data(), s,
+                           s.batch * s.out_h * conv_column_blocks(1, s.out_c), y, s.out_c, true);
+      call_fetching<float>(table->ferrule_conv_input_gradient_f32, y.data(), transposed.data(), s, s.batch * s.in_h, x,
+                           s.in_c, true);
     }
   }
 }

@@ -7,8 +7,9 @@
 
 namespace ferrule::kernels {
 
-// What a strip reads. run(pixel, pixel_stride, first, count) gets, in ascending order, the runs of a pixel's channels that
-// are neighbours in memory: `count` of them from number `first` on, `pixel_stride` elements before the next pixel's.
+// What a strip reads. run(pixel, pixel_stride, first, count) gets, in ascending order, the runs of a pixel's channels
+// that are neighbours in memory: `count` of them from number `first` on, `pixel_stride` elements before the next
+// pixel's.
 
 // Channels [0, channels) of an image.
 template <typename T>
@@ -46,15 +47,17 @@ template <typename T>
 struct PanelStrip {
   void* ctx;
   FerruleStore store;
+  FerruleFetch fetch;
   const T* panels;       // weights of the first panel of the group: [panel][kd][kh][kw][channels][16]
   int64_t channels;      // contracted channels of the group
   int64_t panel_stride;  // elements between panels
   Strip strip;
 
-  // `length` channels of one tap for all rows (BORDER: for the rows [begin, end)).
-  template <bool BORDER, int ROWS, int PANELS, bool HALF>
+  // `length` channels of one tap for all rows (BORDER: for the rows [begin, end)). fetches: fetch_row(r) is due for all
+  // rows.
+  template <bool BORDER, int ROWS, int PANELS, bool HALF, typename FetchRow>
   FERRULE_INLINE void accumulate(Tile<T, ROWS, PANELS, HALF>& tile, const T* a, int64_t pixel_stride, const T* b,
-                                 int64_t length, int64_t begin, int64_t end) const {
+                                 int64_t length, int64_t begin, int64_t end, bool fetches, FetchRow fetch_row) const {
     const int64_t a_row_stride = strip.source_step * pixel_stride;
     const auto columns = [&](int64_t c, Vec<T>(&out)[PANELS]) __attribute__((always_inline)) {
 #pragma unroll
@@ -62,6 +65,8 @@ struct PanelStrip {
     };
     if constexpr (BORDER) {
       tile.template accumulate<(ROWS > 1)>(a, a_row_stride, 1, length, columns, begin, end);
+    } else if (fetches) {
+      tile.accumulate_and_fetch(a, a_row_stride, 1, length, columns, fetch_row);
     } else {
       tile.accumulate(a, a_row_stride, 1, length, columns);
     }
@@ -82,6 +87,18 @@ struct PanelStrip {
     bool flushed = false;
     int64_t boundary = kContractionBlock;
     const T* weights = panels + panel * panel_stride;
+    const auto fetch_row = [&](int64_t r) __attribute__((always_inline)) {
+      const int64_t output = j + r + tile.rows_ahead(taps * channels);
+      const int64_t row = output_row + strip.first + output * strip.step;
+#pragma unroll
+      for (int p = 0; p < PANELS; ++p) fetch(ctx, row, output_col + (panel + p) * kLanes);
+    };
+    bool fetches = fetch != nullptr;
+    if (BORDER && fetches) {
+#pragma clang loop unroll(disable)
+      for (int64_t r = 0; r < ROWS; ++r) fetch_row(r);
+      fetches = false;
+    }
     // One row of the kernel on one row of the source.
     const auto taps_of_row = [&](int64_t kernel_row, int64_t row) __attribute__((always_inline)) {
       const auto tap = [&](int64_t t) __attribute__((always_inline)) {
@@ -94,12 +111,13 @@ struct PanelStrip {
           if (begin >= end) return;
         }
         const int64_t tap_k = (kernel_row * horizontal.kernel + t) * channels;
-        const auto run = [&](const T* a, int64_t pixel_stride, int64_t first, int64_t count)
-            __attribute__((always_inline)) {
+        const auto run = [&](const T* a, int64_t pixel_stride, int64_t first,
+                             int64_t count) __attribute__((always_inline)) {
           const int64_t k = tap_k + first;
           const T* b = weights + k * kLanes;
           if (one_block) {
-            accumulate<BORDER>(tile, a, pixel_stride, b, count, begin, end);
+            accumulate<BORDER>(tile, a, pixel_stride, b, count, begin, end, fetches, fetch_row);
+            fetches = false;
             return;
           }
           // Absent taps may have passed boundaries: what was gathered before belongs to the block before.
@@ -111,7 +129,8 @@ struct PanelStrip {
               boundary = (k + c) / kContractionBlock * kContractionBlock + kContractionBlock;
             }
             const int64_t length = boundary - (k + c) < count - c ? boundary - (k + c) : count - c;
-            accumulate<BORDER>(tile, a + c, pixel_stride, b + c * kLanes, length, begin, end);
+            accumulate<BORDER>(tile, a + c, pixel_stride, b + c * kLanes, length, begin, end, fetches, fetch_row);
+            fetches = false;
             c += length;
           }
         };

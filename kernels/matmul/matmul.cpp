@@ -10,6 +10,7 @@ template <typename T>
 struct Matmul {
   void* ctx;
   FerruleStore store;
+  FerruleFetch fetch;
   const T* a;
   int64_t a_row_stride, a_k_stride;
   const T* b;
@@ -28,6 +29,7 @@ struct Matmul {
     Vec<T> total[ROWS][PANELS];
     tile.clear();
     if (K == 0) tile.flush(total, true);
+    const int64_t fetched_row = row + tile.rows_ahead(K);
     for (int64_t block = 0; block < K; block += kContractionBlock) {
       const int64_t end = block + kContractionBlock < K ? block + kContractionBlock : K;
       const T* a_k = a + (row - a_first_row) * a_row_stride + block * a_k_stride;
@@ -43,7 +45,15 @@ struct Matmul {
           out[p] = RAGGED ? load_first(from, last_count) : load(from);
         }
       };
-      tile.accumulate(a_k, a_row_stride, a_k_stride, end - block, columns);
+      if (fetch != nullptr && block == 0) {
+        tile.accumulate_and_fetch(a_k, a_row_stride, a_k_stride, end, columns,
+                                  [&](int64_t r) __attribute__((always_inline)) {
+#pragma unroll
+                                    for (int p = 0; p < PANELS; ++p) fetch(ctx, fetched_row + r, (panel + p) * kLanes);
+                                  });
+      } else {
+        tile.accumulate(a_k, a_row_stride, a_k_stride, end - block, columns);
+      }
       tile.flush(total, block == 0);
     }
     store_tile<T, ROWS, PANELS>(ctx, store, total, row, 1, panel * kLanes, last_count);
@@ -145,12 +155,12 @@ struct Matmul {
 };
 
 template <typename T>
-FERRULE_INLINE void matmul(void* ctx, FerruleStore store, const T* a, int64_t a_row_stride, int64_t a_k_stride,
-                           const T* b, int64_t b_panel_stride, int64_t b_k_stride, int64_t b_padded, int64_t M,
-                           int64_t N, int64_t K, int64_t tile_m, int64_t tile_panels, int64_t tile_begin,
+FERRULE_INLINE void matmul(void* ctx, FerruleStore store, FerruleFetch fetch, const T* a, int64_t a_row_stride,
+                           int64_t a_k_stride, const T* b, int64_t b_panel_stride, int64_t b_k_stride, int64_t b_padded,
+                           int64_t M, int64_t N, int64_t K, int64_t tile_m, int64_t tile_panels, int64_t tile_begin,
                            int64_t tile_end, void* scratch) {
-  const Matmul<T> product{ctx, store, a, a_row_stride, a_k_stride, b, b_panel_stride, b_k_stride, N, K,
-                          static_cast<T*>(scratch)};
+  const Matmul<T> product{
+      ctx, store, fetch, a, a_row_stride, a_k_stride, b, b_panel_stride, b_k_stride, N, K, static_cast<T*>(scratch)};
   // One or two rows: each step waits for the one before it, so more panels hide what a step takes.
   if constexpr (max_rows<T>(4) >= 1) {
     if (tile_panels % 4 == 0 && M <= smaller(2, max_rows<T>(4)))
@@ -169,13 +179,13 @@ FERRULE_INLINE void matmul(void* ctx, FerruleStore store, const T* a, int64_t a_
 }  // namespace
 }  // namespace ferrule::kernels
 
-#define FERRULE_MATMUL(S, T)                                                                                         \
-  FERRULE_DEFINE(void, ferrule_matmul_##S)                                                                           \
-  (void* ctx, FerruleStore store, const T* a, int64_t a_row_stride, int64_t a_k_stride, const T* b,                  \
-   int64_t b_panel_stride, int64_t b_k_stride, int64_t b_padded, int64_t M, int64_t N, int64_t K, int64_t tile_m,    \
-   int64_t tile_panels, int64_t tile_begin, int64_t tile_end, void* scratch) {                                       \
-    ferrule::kernels::matmul<T>(ctx, store, a, a_row_stride, a_k_stride, b, b_panel_stride, b_k_stride, b_padded, M, \
-                                N, K, tile_m, tile_panels, tile_begin, tile_end, scratch);                           \
+#define FERRULE_MATMUL(S, T)                                                                                   \
+  FERRULE_DEFINE(void, ferrule_matmul_##S)                                                                     \
+  (void* ctx, FerruleStore store, FerruleFetch fetch, const T* a, int64_t a_row_stride, int64_t a_k_stride,    \
+   const T* b, int64_t b_panel_stride, int64_t b_k_stride, int64_t b_padded, int64_t M, int64_t N, int64_t K,  \
+   int64_t tile_m, int64_t tile_panels, int64_t tile_begin, int64_t tile_end, void* scratch) {                 \
+    ferrule::kernels::matmul<T>(ctx, store, fetch, a, a_row_stride, a_k_stride, b, b_panel_stride, b_k_stride, \
+                                b_padded, M, N, K, tile_m, tile_panels, tile_begin, tile_end, scratch);        \
   }
 FERRULE_MATMUL(f32, float)
 FERRULE_MATMUL(f64, double)

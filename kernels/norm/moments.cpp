@@ -86,9 +86,9 @@ FERRULE_INLINE void moments_row(void* ctx, FerruleLoad load, FerruleStore store,
 // Sums of the differences to `origin`, of `vectors` vectors of columns side by side.
 template <typename T>
 FERRULE_INLINE void column_sums(void* ctx, FerruleLoad load, int64_t o, int64_t n, int64_t col, int64_t count,
-                                int64_t vectors, const Doubles (&origin)[kColumnVectors],
-                                MomentSums (&sums)[kColumnVectors]) {
-  MomentSums lanes[kColumnVectors][kLanes];
+                                int64_t vectors, const Doubles (&origin)[kColumnVectors<T>],
+                                MomentSums (&sums)[kColumnVectors<T>]) {
+  MomentSums lanes[kColumnVectors<T>][kLanes];
 #pragma clang loop unroll(disable)
   for (int64_t v = 0; v < vectors; ++v) sums[v].clear();
   for (int64_t block = 0; block < n; block += kReductionBlock) {
@@ -98,15 +98,17 @@ FERRULE_INLINE void column_sums(void* ctx, FerruleLoad load, int64_t o, int64_t 
 #pragma clang loop unroll(disable)
       for (int i = 0; i < kLanes; ++i) lanes[v][i].clear();
     }
-    Vec<T> x;
-#pragma clang loop unroll(disable)
-    for (int64_t i = block; i < end; ++i) {
-#pragma clang loop unroll(disable)
-      for (int64_t v = 0; v < vectors; ++v) {
-        load(ctx, o, i, col + v * kLanes, count, &x);
-        lanes[v][i % kLanes].add(widen<T>(x) - origin[v]);
+    for_lanes(block, end, vectors, [&](auto rows, int64_t v, int64_t lane, int64_t row)
+                                       __attribute__((always_inline)) {
+      MomentSums added = lanes[v][lane];
+#pragma unroll
+      for (int r = 0; r < decltype(rows)::value; ++r) {
+        Vec<T> x;
+        load(ctx, o, row + r * kLanes, col + v * kLanes, count, &x);
+        added.add(widen<T>(x) - origin[v]);
       }
-    }
+      lanes[v][lane] = added;
+    });
 #pragma clang loop unroll(disable)
     for (int64_t v = 0; v < vectors; ++v) {
       fold_accumulators(lanes[v]);
@@ -118,8 +120,8 @@ FERRULE_INLINE void column_sums(void* ctx, FerruleLoad load, int64_t o, int64_t 
 template <typename T>
 FERRULE_INLINE void moments_columns(void* ctx, FerruleLoad load, FerruleStore store, int64_t o, int64_t n, int64_t col,
                                     int64_t count, int64_t vectors, double eps) {
-  Doubles origin[kColumnVectors];
-  MomentSums sums[kColumnVectors];
+  Doubles origin[kColumnVectors<T>];
+  MomentSums sums[kColumnVectors<T>];
 #pragma clang loop unroll(disable)
   for (int64_t v = 0; v < vectors; ++v) {
     Vec<T> first{};
@@ -156,7 +158,7 @@ FERRULE_INLINE void moments_columns(void* ctx, FerruleLoad load, FerruleStore st
   (void* ctx, FerruleLoad load, FerruleStore store, int64_t, int64_t n, int64_t inner, int64_t tile_begin,          \
    int64_t tile_end, double eps) {                                                                                  \
     using namespace ferrule::kernels;                                                                               \
-    for_wide_columns(inner, tile_begin, tile_end,                                                                   \
+    for_wide_columns<T>(inner, tile_begin, tile_end,                                                                \
                      [&](int64_t o, int64_t col, int64_t count, int64_t vectors) __attribute__((always_inline)) {   \
                        moments_columns<T>(ctx, load, store, o, n, col, count, vectors, eps);                        \
                      });                                                                                            \

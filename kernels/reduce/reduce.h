@@ -153,16 +153,17 @@ FERRULE_INLINE void for_columns(int64_t inner, int64_t tile_begin, int64_t tile_
 }
 
 // The same, up to kColumnVectors tiles of 16 columns at once: column(outer index, first column, count, vectors), where
-// count is less than 16 for a single vector only. A row's columns lie side by side: read 16 at a time, each row would be
-// fetched from memory by single lines that lie far apart.
-inline constexpr int64_t kColumnVectors = 4;
+// count is less than 16 for a single vector only. A row's columns lie side by side. Read in short pieces, each row
+// would be fetched from memory by lines that lie far apart, which the processor does not foresee.
+template <typename T>
+inline constexpr int64_t kColumnVectors = kReducedColumnBytes / (kLanes * static_cast<int64_t>(sizeof(T)));
 
-template <typename Column>
+template <typename T, typename Column>
 FERRULE_INLINE void for_wide_columns(int64_t inner, int64_t tile_begin, int64_t tile_end, Column column) {
   const int64_t chunks = ceil_div(inner, kLanes), whole = inner / kLanes;
   for (int64_t t = tile_begin; t < tile_end;) {
     const int64_t chunk = t % chunks;
-    int64_t vectors = kColumnVectors < tile_end - t ? kColumnVectors : tile_end - t;
+    int64_t vectors = kColumnVectors<T> < tile_end - t ? kColumnVectors<T> : tile_end - t;
     if (vectors > whole - chunk) vectors = whole - chunk;
     if (inner % kLanes != 0 && vectors == 0) {
       column(t / chunks, chunk * kLanes, inner % kLanes, int64_t{1});
@@ -171,6 +172,34 @@ FERRULE_INLINE void for_wide_columns(int64_t inner, int64_t tile_begin, int64_t 
       column(t / chunks, chunk * kLanes, int64_t{kLanes}, vectors);
     }
     t += vectors;
+  }
+}
+
+// So many rows are added to an accumulator while it stands in registers.
+template <int ROWS>
+struct RowsAtOnce {
+  static constexpr int value = ROWS;
+};
+inline constexpr int kDeepRows = 4;
+
+// Visits the rows [block, end) of `vectors` vectors of columns: visit(RowsAtOnce, vector, lane, row) takes the rows
+// row, row + 16, ... of one lane. So memory is read as a few streams that each go on without a gap, and an accumulator,
+// of which there are too many for registers, is read and written once for several rows.
+template <typename Visit>
+FERRULE_INLINE void for_lanes(int64_t block, int64_t end, int64_t vectors, Visit visit) {
+  int64_t i = block;
+#pragma clang loop unroll(disable)
+  for (; i + kDeepRows * kLanes <= end; i += kDeepRows * kLanes) {
+#pragma clang loop unroll(disable)
+    for (int64_t lane = 0; lane < kLanes; ++lane) {
+#pragma clang loop unroll(disable)
+      for (int64_t v = 0; v < vectors; ++v) visit(RowsAtOnce<kDeepRows>{}, v, lane, i + lane);
+    }
+  }
+#pragma clang loop unroll(disable)
+  for (; i < end; ++i) {
+#pragma clang loop unroll(disable)
+    for (int64_t v = 0; v < vectors; ++v) visit(RowsAtOnce<1>{}, v, i % kLanes, i);
   }
 }
 
@@ -191,8 +220,8 @@ FERRULE_INLINE void fold_accumulators(Op (&lanes)[kLanes]) {
 template <typename T, typename Op>
 FERRULE_INLINE void reduce_columns_at(void* ctx, FerruleLoad load, FerruleStore store, int64_t o, int64_t n,
                                       int64_t col, int64_t count, int64_t vectors) {
-  Vec<T> total[kColumnVectors][Op::kInputs];
-  Op lanes[kColumnVectors][kLanes];
+  Vec<T> total[kColumnVectors<T>][Op::kInputs];
+  Op lanes[kColumnVectors<T>][kLanes];
   for (int64_t block = 0; block == 0 || block < n; block += kReductionBlock) {
     const int64_t end = block + kReductionBlock < n ? block + kReductionBlock : n;
 #pragma clang loop unroll(disable)
@@ -200,16 +229,17 @@ FERRULE_INLINE void reduce_columns_at(void* ctx, FerruleLoad load, FerruleStore 
 #pragma clang loop unroll(disable)
       for (int i = 0; i < kLanes; ++i) lanes[v][i].clear();
     }
-    Vec<T> x[Op::kInputs];
-    // The accumulators stay in memory: 16 of them, of up to four vectors, would not fit the registers of any target.
-#pragma clang loop unroll(disable)
-    for (int64_t i = block; i < end; ++i) {
-#pragma clang loop unroll(disable)
-      for (int64_t v = 0; v < vectors; ++v) {
-        load(ctx, o, i, col + v * kLanes, count, x);
-        lanes[v][i % kLanes].add(x, ~Vec<typename LaneTraits<T>::Bits>{});
+    for_lanes(block, end, vectors, [&](auto rows, int64_t v, int64_t lane, int64_t row)
+                                       __attribute__((always_inline)) {
+      Op sums = lanes[v][lane];
+#pragma unroll
+      for (int r = 0; r < decltype(rows)::value; ++r) {
+        Vec<T> x[Op::kInputs];
+        load(ctx, o, row + r * kLanes, col + v * kLanes, count, x);
+        sums.add(x, ~Vec<typename LaneTraits<T>::Bits>{});
       }
-    }
+      lanes[v][lane] = sums;
+    });
 #pragma clang loop unroll(disable)
     for (int64_t v = 0; v < vectors; ++v) {
       fold_accumulators(lanes[v]);
@@ -228,10 +258,10 @@ FERRULE_INLINE void reduce_columns_at(void* ctx, FerruleLoad load, FerruleStore 
 template <typename T, typename Op>
 FERRULE_INLINE void reduce_columns(void* ctx, FerruleLoad load, FerruleStore store, int64_t n, int64_t inner,
                                    int64_t tile_begin, int64_t tile_end) {
-  for_wide_columns(inner, tile_begin, tile_end,
-                   [&](int64_t o, int64_t col, int64_t count, int64_t vectors) __attribute__((always_inline)) {
-                     reduce_columns_at<T, Op>(ctx, load, store, o, n, col, count, vectors);
-                   });
+  for_wide_columns<T>(inner, tile_begin, tile_end,
+                      [&](int64_t o, int64_t col, int64_t count, int64_t vectors) __attribute__((always_inline)) {
+                        reduce_columns_at<T, Op>(ctx, load, store, o, n, col, count, vectors);
+                      });
 }
 
 }  // namespace ferrule::kernels

@@ -7,17 +7,25 @@
 
 namespace ferrule::kernels {
 
-// ctx of store_matrix: rows of `columns` elements.
+// ctx of store_matrix and fetch_matrix: rows of `columns` elements.
 template <typename T>
 struct Matrix {
   T* data;
   int64_t columns;
+  // How often each element was named by fetch_matrix.
+  uint8_t* asked = nullptr;
 };
 
 template <typename T>
 void store_matrix(void* ctx, int64_t row, int64_t col, int64_t count, const void* in) {
   const auto* matrix = static_cast<const Matrix<T>*>(ctx);
   std::memcpy(matrix->data + row * matrix->columns + col, in, count * sizeof(T));
+}
+
+template <typename T>
+void fetch_matrix(void* ctx, int64_t row, int64_t col) {
+  const auto* matrix = static_cast<const Matrix<T>*>(ctx);
+  ++matrix->asked[row * matrix->columns + col];
 }
 
 // ctx of load_tensor and store_results: a tensor [outer, n, inner] to reduce, results [outer, inner], `results` of them.
