@@ -256,7 +256,7 @@ private:
         best = std::move(trial);
       if (!scan)
         break;
-      SmallVector<unsigned> inputs = findMadeInputs(scan->forward, constraints);
+      SmallVector<unsigned> inputs = findMadeInputs(*scan, constraints);
       canMake |= !inputs.empty();
       if (makesInputs)
         scan->madeInputs = inputs;

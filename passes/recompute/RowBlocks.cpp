@@ -95,10 +95,13 @@ static bool isSplitAlongRows(ArrayRef<DimExpr> stacked, ArrayRef<DimExpr> rows, 
 
 DispatchOp mlir::ferrule::findRowMaker(Value stacked, int64_t steps) {
   Value rows = stacked;
-  while (rows.hasOneUse() && rows.getDefiningOp<ReshapeOp>())
-    rows = rows.getDefiningOp<ReshapeOp>().getX();
+  while (auto reshape = rows.getDefiningOp<ReshapeOp>()) {
+    rows = reshape.getX();
+    if (!rows.hasOneUse())
+      return {};
+  }
   auto maker = rows.getDefiningOp<DispatchOp>();
-  bool isMade = maker && rows.hasOneUse() && findRowInputs(maker);
+  bool isMade = maker && findRowInputs(maker);
   return isMade && isSplitAlongRows(getDims(stacked), getDims(rows), steps) ? maker : DispatchOp();
 }
 

@@ -16,7 +16,7 @@ namespace mlir::ferrule {
 std::optional<SmallVector<bool>> findRowInputs(DispatchOp dispatch);
 
 /// The dispatch for which findRowInputs has an answer and whose result, its leading axis split, is the stacked value of
-/// so many steps. Null if there is none, or if the result has other readers.
+/// so many steps. Null if there is none, or if the result is read other than as the stacked value.
 DispatchOp findRowMaker(Value stacked, int64_t steps);
 
 /// The dispatch, for which findRowInputs has an answer, for `rows` rows: `operands` has as many of each such input, and

@@ -22,16 +22,19 @@ static RankedTensorType getTensorType(Value value) { return cast<RankedTensorTyp
 // Finding
 //===------------------------------------------------------------------------------------------------------------===//
 
+/// Whether a scan takes slices of the value.
+static bool isSliced(OpOperand &use) {
+  auto scan = dyn_cast<ScanOp>(use.getOwner());
+  return scan && use.getOperandNumber() >= scan.getInits().size() && use.getOperandNumber() < getFirstCapture(scan);
+}
+
 /// The scan that reads the stacked value, and does nothing but take its slices; null if others read it too.
 static ScanOp findOnlyScan(Value stacked, ScanOp forward) {
   ScanOp reader;
   for (OpOperand &use : stacked.getUses()) {
-    auto scan = dyn_cast<ScanOp>(use.getOwner());
-    bool isSliced =
-        scan && use.getOperandNumber() >= scan.getInits().size() && use.getOperandNumber() < getFirstCapture(scan);
-    if (!isSliced || (reader && reader != scan) || scan->getBlock() != forward->getBlock())
+    if (!isSliced(use) || (reader && reader != use.getOwner()) || use.getOwner()->getBlock() != forward->getBlock())
       return {};
-    reader = scan;
+    reader = cast<ScanOp>(use.getOwner());
   }
   return reader;
 }
@@ -109,13 +112,18 @@ std::optional<SegmentableScan> mlir::ferrule::findSegmentableScan(func::FuncOp e
   return best;
 }
 
-SmallVector<unsigned> mlir::ferrule::findMadeInputs(ScanOp scan, const ::ferrule::DimConstraints &constraints) {
+SmallVector<unsigned> mlir::ferrule::findMadeInputs(const SegmentableScan &scan,
+                                                    const ::ferrule::DimConstraints &constraints) {
   TimeEstimate estimate(constraints);
   SmallVector<unsigned> made;
-  std::optional<int64_t> steps = scan.getStepCount().getConstant();
-  for (auto [number, x] : llvm::enumerate(scan.getXs())) {
+  ScanOp forward = scan.forward, backward = scan.backward;
+  std::optional<int64_t> steps = forward.getStepCount().getConstant();
+  for (auto [number, x] : llvm::enumerate(forward.getXs())) {
     DispatchOp maker = steps ? findRowMaker(x, *steps) : DispatchOp();
-    if (!maker || maker->getBlock() != scan->getBlock())
+    bool isReadByBoth = llvm::all_of(x.getUses(), [&](OpOperand &use) {
+      return isSliced(use) && (use.getOwner() == forward || use.getOwner() == backward);
+    });
+    if (!maker || maker->getBlock() != forward->getBlock() || !isReadByBoth)
       continue;
     double bytes = 0;
     for (auto [input, isRow] : llvm::zip(maker.getInputs(), *findRowInputs(maker)))
@@ -332,21 +340,22 @@ private:
   }
 
   /// The steps of a stacked value behind the segments.
-  Value takeRest(Value x) {
+  Value takeRest(Value x, bool isSecondRun) {
     auto made = madeInputs.find(x);
     if (made == madeInputs.end())
       return take(x, /*isRest=*/true);
     SmallVector<Value> inputs;
     for (auto [input, isStacked] : llvm::zip(made->second.inputs, made->second.isStacked))
       inputs.push_back(isStacked ? take(input, /*isRest=*/true) : input);
-    return createInput(x, inputs, steps - wholeSteps);
+    return createInput(x, inputs, steps - wholeSteps, isSecondRun);
   }
 
   /// The steps behind the segments, which keep all they make.
   SmallVector<Value> createRest(ScanOp scan, ValueRange inits, Cut &ofForward) {
     SmallVector<Value> xs;
     for (Value x : scan.getXs())
-      xs.push_back(isResidual(x) ? ofForward.residualsOfRest.lookup(x) : takeRest(x));
+      xs.push_back(isResidual(x) ? ofForward.residualsOfRest.lookup(x)
+                                  : takeRest(x, /*isSecondRun=*/scan == backward));
     SmallVector<Value> results =
         createSteps(scan, steps - wholeSteps, inits, xs, scan.getCaptures(), [](Value) { return true; });
     if (scan == forward)
@@ -454,10 +463,12 @@ private:
     builder.setInsertionPointToStart(&outer.getBody().front());
     auto own = outer.getBody().getArguments();
     ValueRange begin = own.slice(getFirstCapture(outer) - ofForward.begins.size(), ofForward.begins.size());
+    SmallVector<Value> slices = getForwardSlices(arguments, /*isSecondRun=*/true);
+    for (auto [x, slice] : llvm::zip(forward.getXs(), slices))
+      arguments.slices[x] = slice;
     SmallVector<Value> again = createSteps(
-        forward, segmentSteps, begin, getForwardSlices(arguments, /*isSecondRun=*/true),
-        lookupAll(forward.getCaptures(), arguments.captures), [&](Value result) { return isResidual(result); },
-        /*isSecondRun=*/true);
+        forward, segmentSteps, begin, slices, lookupAll(forward.getCaptures(), arguments.captures),
+        [&](Value result) { return isResidual(result); }, /*isSecondRun=*/true);
     for (unsigned residual : found.residuals)
       arguments.slices[forward.getResult(residual)] = again[residual];
     SmallVector<Value> inner =

@@ -20,7 +20,7 @@ struct SegmentableScan {
   /// Of a segment.
   int64_t segmentSteps = 0;
   /// Slices of the forward scan that its segments make themselves, of fewer bytes: by number among its `xs`. They are
-  /// rows of products (RowBlocks.h) that nothing else reads.
+  /// rows of products (RowBlocks.h) that nothing but the two scans reads.
   SmallVector<unsigned> madeInputs;
   /// What cutting saves, by estimate: the residuals of all steps less those of one segment and the carries kept.
   uint64_t savedBytes = 0;
@@ -36,7 +36,7 @@ std::optional<SegmentableScan> findSegmentableScan(func::FuncOp entry, const ::f
                                                    uint64_t leastBytes, bool onlyMarked);
 
 /// What SegmentableScan::madeInputs may be: those of which what they are made of takes at most half their bytes.
-SmallVector<unsigned> findMadeInputs(ScanOp scan, const ::ferrule::DimConstraints &constraints);
+SmallVector<unsigned> findMadeInputs(const SegmentableScan &scan, const ::ferrule::DimConstraints &constraints);
 
 /// Makes scans over segments of both, whose steps are scans over the steps of one segment. The forward one keeps the
 /// carries with which each segment begins. A step of the backward one runs the forward scan of its segment again, for

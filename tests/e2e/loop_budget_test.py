@@ -174,7 +174,7 @@ PARTS_OF_MODULES = {
     "two layers": (0.5, 0.6),
     "both directions": (0.6, 0.7),
     "projected": (0.6, 0.8),
-    "gru": (0.75, 0.75),
+    "gru": (0.5, 0.6),
     "rnn": (0.65, 0.65),
 }
 
