@@ -50,7 +50,7 @@ static DimExpr countImageFlops(ImageConvolutionOp op) {
   return countConvolutionFlops(op, op.getXs().front(), op.getResult(), op.getPanels(), getDims(op.getResult()).back());
 }
 static DimExpr countImageFlops(ImageConvolutionWeightGradientOp op) {
-  return countConvolutionFlops(op, op.getX(), op.getDy(), op.getResult(), getDims(op.getDy()).back());
+  return countConvolutionFlops(op, op.getXs().front(), op.getDy(), op.getResult(), getDims(op.getDy()).back());
 }
 /// Here the columns are the input channels.
 static DimExpr countImageFlops(ImageConvolutionInputGradientOp op) {
