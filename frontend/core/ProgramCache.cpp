@@ -235,13 +235,14 @@ ProgramCache::Held ProgramCache::findHeld(const Kept *spared) {
   return held;
 }
 
-/// If the artifacts alone are too much, the one used least recently leaves, else the program with most values, and the
-/// arena with it. Looks at every program for each that leaves: few leave, and seldom.
+/// If the artifacts alone are too much, or the values are those of the one that is spared, what was used least recently
+/// leaves, else the program with most values, and the arena with it. Looks at every program for each that leaves: few
+/// leave, and seldom.
 void ProgramCache::evict(const Kept *spared) {
   bool isLargestGone = false;
   for (Held held = findHeld(spared); held.getBytes() > maxBytes; held = findHeld(spared)) {
-    Kept *leaving = held.artifactBytes > maxBytes ? held.oldest : held.largest;
-    if (!leaving || leaving == spared)
+    Kept *leaving = held.artifactBytes > maxBytes || held.largest == spared ? held.oldest : held.largest;
+    if (!leaving)
       break;
     isLargestGone |= leaving == held.largest;
     drop(*leaving);

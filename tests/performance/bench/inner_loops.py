@@ -75,7 +75,9 @@ def code_of(artifact, target):
 
 def disassemble(code, target="aarch64"):
     """[(address, text)] of an image; constants between the functions show as what they are not."""
-    form, attributes = ("elf64-littleaarch64", ["--mattr=+dotprod"]) if target.startswith("aarch64") else ("elf64-x86-64", [])
+    form, attributes, comment = "elf64-x86-64", [], "#"
+    if target.startswith("aarch64"):
+        form, attributes, comment = "elf64-littleaarch64", ["--mattr=+dotprod"], "//"
     with tempfile.TemporaryDirectory() as folder:
         raw, linked = pathlib.Path(folder, "code"), pathlib.Path(folder, "code.o")
         raw.write_bytes(code)
@@ -88,7 +90,7 @@ def disassemble(code, target="aarch64"):
             check=True, capture_output=True, text=True,
         ).stdout  # fmt: skip
     lines = re.findall(r"^\s*([0-9a-f]+):\s+(.*)$", listing, re.MULTILINE)
-    return [(int(address, 16), " ".join(re.split("//|#", text)[0].split())) for address, text in lines]
+    return [(int(address, 16), " ".join(text.split(comment)[0].split())) for address, text in lines]
 
 
 def innermost_loops(code, target="aarch64"):
