@@ -11,8 +11,8 @@ the callback ``decrypt`` of ``FerruleProgramOptions`` with the library that it t
 """
 
 import os
-import pathlib
 
+from . import key_files
 from .errors import ArtifactError, UnsupportedError
 
 KEY_BYTES, NONCE_BYTES = 32, 12
@@ -24,9 +24,7 @@ def generate_key(path):
     Raises:
         FileExistsError: there is such a file; a key is never replaced.
     """
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(os.urandom(KEY_BYTES))
+    key_files.write_secret(path, os.urandom(KEY_BYTES))
 
 
 def read_key(key):
@@ -38,11 +36,7 @@ def read_key(key):
     if isinstance(key, bytes):
         contents, what = key, "it"
     else:
-        what = repr(os.fspath(key))
-        try:
-            contents = pathlib.Path(key).read_bytes()
-        except OSError as error:
-            raise ArtifactError(f"cannot read a key of weights from {what}: {error.strerror}") from None
+        contents, what = key_files.read(key, "a key of weights"), repr(os.fspath(key))
     if len(contents) != KEY_BYTES:
         raise ArtifactError(f"a key of weights has {KEY_BYTES} bytes; {what} has {len(contents)}")
     return contents

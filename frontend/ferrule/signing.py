@@ -7,8 +7,8 @@ libsodium's, by way of PyNaCl; a product in C checks the same files with ``crypt
 """
 
 import os
-import pathlib
 
+from . import key_files
 from .errors import ArtifactError
 
 KEY_BYTES, SIGNATURE_BYTES = 32, 64
@@ -21,9 +21,7 @@ def generate_key(path):
         FileExistsError: there is such a file; a key is never replaced.
     """
     key = _signing().SigningKey.generate()
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(bytes(key))
+    key_files.write_secret(path, bytes(key))
     with open(f"{os.fspath(path)}.pub", "xb") as file:
         file.write(bytes(key.verify_key))
 
@@ -57,10 +55,7 @@ def _signing():
 
 
 def _read(path, byte_count, what):
-    try:
-        contents = pathlib.Path(path).read_bytes()
-    except OSError as error:
-        raise ArtifactError(f"cannot read {what} from {os.fspath(path)!r}: {error.strerror}") from None
+    contents = key_files.read(path, what)
     if len(contents) != byte_count:
         raise ArtifactError(f"{os.fspath(path)!r} holds {len(contents)} bytes; {what} has {byte_count}")
     return contents
