@@ -69,10 +69,10 @@ inline constexpr size_t kShapeTextBytes = 128;
 
 // Null when ok.
 FerruleStatus* to_c(const Status& status);
-// The program's descriptions, which belong to it.
-Status describe(const FerruleProgram& program, const ProgramDescriptions** out);
 // The same, after the logger, if any, was told of an error.
 FerruleStatus* to_c(const Status& status, const FerruleLogger& logger);
+// The program's descriptions, which belong to it.
+Status describe(const FerruleProgram& program, const ProgramDescriptions** out);
 // printf rules for `format`. Does nothing without a logger.
 void log_info(const FerruleLogger& logger, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
