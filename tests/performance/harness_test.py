@@ -253,3 +253,13 @@ def test_comparison_times_only_what_agrees():
     assert row.timings["broken"] == "Broken: ValueError: no memory"
     assert row.more == {"Ferrule differs by": "0e+00", "Other differs by": "5e-02"}
     assert comparing.versions == {"Same": "1.2", "Other": "1.2", "Broken": "1.2"}
+
+
+def test_comparison_tells_what_the_peak_would_give():
+    systems = {"ferrule": ECHO._replace(title="Ferrule"), "other": ECHO._replace(title="Other")}
+    comparing = comparison.Comparison(systems, "other", tolerance=1e-3, at_peak=True)
+    rows = [comparing.row(("job", 1), {"values": [1.0], "at_peak": peak}, 1, FAST) for peak in (0.25, 0.5)]
+    assert [row.more["at FMA peak"] for row in rows] == ["0.250", "0.500"]
+    mean = math.sqrt(rows[0].timings["other"].median / 0.25 * rows[1].timings["other"].median / 0.5)
+    (line,) = comparing.ceiling_lines()
+    assert line.endswith(f"the geometric mean at 1 thread would be {mean:.2f}.")

@@ -16,11 +16,13 @@ class Comparison:
         tolerance: the largest `scale_error`; a system with a larger one has no time.
         calls: so many calls are compared, from the first one on.
         every: show the error of every system in the table, not only ours.
+        at_peak: show beside our time what its arithmetic would take at the peak of multiply-adds.
     """
 
-    def __init__(self, systems, reference, tolerance, calls=1, every=False):
+    def __init__(self, systems, reference, tolerance, calls=1, every=False, at_peak=False):
         self._systems, self._reference, self._tolerance = systems, reference, tolerance
-        self._calls, self._every = calls, every
+        self._calls, self._every, self._at_peak = calls, every, at_peak
+        self._ceilings = {}  # {threads: [the fastest other's time over ours at the peak, ...]}
         self.versions = {}  # {title: version} of the other systems
         self.kernels = {}  # {labels: `Worker.profile` of ours}, with the option --kernels
 
@@ -75,6 +77,8 @@ class Comparison:
             if self._every or name == tables.OURS
         }
         timings.update(interleave(ready, options, place))
+        if self._at_peak and tables.OURS in ready:
+            more["at FMA peak"] = self._ceiling(labels, timings, ready[tables.OURS].at_peak())
         if tables.OURS in ready and getattr(options, "kernels", None):
             self.kernels[labels] = ready[tables.OURS].profile(options.kernels)
         return tables.Row(labels, {name: timings[name] for name in workers}, more)
@@ -87,6 +91,21 @@ class Comparison:
             + "."
             for labels, kernels in self.kernels.items()
         )
+
+    def ceiling_lines(self):
+        """What the geometric means would be if our arithmetic ran at the peak and nothing else took time."""
+        return tuple(
+            f"- Were Ferrule's arithmetic at the FMA peak, and all else free, the geometric mean at {threads} "
+            f"thread{'s' if threads != 1 else ''} would be {tables.geometric_mean(ratios):.2f}."
+            for threads, ratios in self._ceilings.items()
+        )
+
+    def _ceiling(self, labels, timings, milliseconds):
+        """The text of the time at the peak of a row; its ratio is kept for `ceiling_lines`."""
+        others = [each.median for name, each in timings.items() if name != tables.OURS and not isinstance(each, str)]
+        if others and milliseconds:
+            self._ceilings.setdefault(labels[-1], []).append(min(others) / milliseconds)
+        return tables.number(milliseconds)
 
     def _errors(self, outputs):
         """{name: error} of the systems other than the one that is the reference."""

@@ -108,6 +108,10 @@ class Worker:
         """[[name, share of the time, milliseconds of a call], ...] of the slowest kernels; [] where a system cannot."""
         return self._ask(profile=count)["kernels"]
 
+    def at_peak(self):
+        """Milliseconds that a call's arithmetic takes at the peak of multiply-adds; None where a system does not know."""
+        return self._ask(at_peak=True)["milliseconds"]
+
     def usage(self):
         """{"cpu_seconds", "peak_bytes"}: what the process used since it started, and the most memory it ever held."""
         return self._ask(usage=True)

@@ -17,7 +17,7 @@ def main(arguments):
     command_line.add_kernels(parser)
     options = command_line.parse(parser, "infer", arguments)
     others, rows = OtherLoad(), []
-    comparing = comparison.Comparison(models.SYSTEMS, "ort", TOLERANCE, every=True)
+    comparing = comparison.Comparison(models.SYSTEMS, "ort", TOLERANCE, every=True, at_peak=True)
     with tempfile.TemporaryDirectory() as folder:
         for name in options.model:
             job = models.make_job(models.load(name), pathlib.Path(folder))
@@ -25,6 +25,6 @@ def main(arguments):
             pathlib.Path(job["artifact"]).unlink(missing_ok=True)
     what = f"{command_line.unit(options)}; float32, batch 1."
     note = f"- Differences are from the results of {models.SYSTEMS['ort'].title}, divided by the largest of them."
-    notes = (note, *comparing.kernel_lines())
+    notes = (note, *comparing.kernel_lines(), *comparing.ceiling_lines())
     table = command_line.Table("infer", what, ("model", "threads"), rows, comparing.titles(), comparing.versions, notes)
     command_line.publish(options, table, others)

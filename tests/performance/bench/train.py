@@ -26,7 +26,7 @@ def main(arguments):
     options = command_line.parse(parser, "train", arguments)
     systems = {**SYSTEMS, **(COMPILED if options.compile else {})}
     others, rows = OtherLoad(), []
-    comparing = comparison.Comparison(systems, "torch", LOSS_TOLERANCE, COMPARED_STEPS)
+    comparing = comparison.Comparison(systems, "torch", LOSS_TOLERANCE, COMPARED_STEPS, at_peak=True)
     with tempfile.TemporaryDirectory() as folder:
         for net in options.model:
             artifact = pathlib.Path(folder, f"{net}.fer")
@@ -35,6 +35,6 @@ def main(arguments):
                 rows.append(comparing.row((training.title, training.batch, threads), job, threads, options))
             artifact.unlink(missing_ok=True)
     what = f"{command_line.unit(options)}; float32; the first {COMPARED_STEPS} losses agree within {LOSS_TOLERANCE:g}."
-    heads, notes = ("network", "batch", "threads"), comparing.kernel_lines()
+    heads, notes = ("network", "batch", "threads"), (*comparing.kernel_lines(), *comparing.ceiling_lines())
     table = command_line.Table("train", what, heads, rows, comparing.titles(), comparing.versions, notes)
     command_line.publish(options, table, others)

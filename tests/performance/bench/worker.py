@@ -7,6 +7,7 @@ One JSON request a line on standard input, one JSON answer a line on standard ou
     {"outputs": file, "calls": n}            results of n calls go to an .npz file as "call.result"; -> {}
     {"measure": seconds, "clock": clock}     -> {"milliseconds": of each call}; clock: a key of CLOCKS
     {"profile": count}                       -> {"kernels": [[name, share of the time, milliseconds], ...]}, the slowest
+    {"at_peak": true}                        -> {"milliseconds"}: of a call's arithmetic at the peak of the threads' multiply-adds
     {"usage": true}                          -> {"cpu_seconds", "peak_bytes"} of the process since it started
 
 What the module raises becomes {"error": text}, and the worker goes on. A module has
@@ -37,6 +38,7 @@ class Prepared(NamedTuple):
     profile: Callable = (
         None  # profile(count): the slowest kernels, as the answer above; None: the system has no profile
     )
+    at_peak: Callable = None  # at_peak(): the milliseconds of the answer above; None: the system does not know
 
 
 class _Server:
@@ -46,10 +48,10 @@ class _Server:
 
     def answer(self, request):
         """The answer to one request, a dict."""
-        for name in ("prepare", "outputs", "measure", "profile", "usage"):
+        for name in ("prepare", "outputs", "measure", "profile", "at_peak", "usage"):
             if name in request:
                 return getattr(self, f"_{name}")(request)
-        raise ValueError(f"a request with {', '.join(request)}; allowed: prepare, outputs, measure, profile, usage")
+        raise ValueError(f"a request with {', '.join(request)}; allowed: prepare, outputs, measure, profile, at_peak, usage")
 
     def _prepare(self, request):
         self._prepared = None  # its memory is free before the next one needs some
@@ -80,6 +82,10 @@ class _Server:
     def _profile(self, request):
         prepared = self._ready()
         return {"kernels": prepared.profile(request["profile"]) if prepared.profile else []}
+
+    def _at_peak(self, _):
+        prepared = self._ready()
+        return {"milliseconds": prepared.at_peak() if prepared.at_peak else None}
 
     def _usage(self, _):
         used = resource.getrusage(resource.RUSAGE_SELF)

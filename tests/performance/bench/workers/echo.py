@@ -1,4 +1,7 @@
-"""A system for the tests of the harness: it doubles numbers. The job: {"values", "fails", "prints", "dies"}."""
+"""A system for the tests of the harness: it doubles numbers.
+
+The job: {"values", "fails", "prints", "dies", "at_peak"}.
+"""
 
 import os
 
@@ -20,4 +23,5 @@ def prepare(job, threads):
     if job.get("dies"):
         os._exit(7)
     values, calls = np.array(job["values"], np.float32), iter(range(1, 1_000_000))
-    return Prepared(lambda: [values * 2, next(calls)], {"threads": threads, "cpus": len(os.sched_getaffinity(0))})
+    facts = {"threads": threads, "cpus": len(os.sched_getaffinity(0))}
+    return Prepared(lambda: [values * 2, next(calls)], facts, at_peak=lambda: job.get("at_peak"))

@@ -7,7 +7,7 @@ import numpy as np
 import ferrule as fer
 
 from ..worker import Prepared
-from .ferrule_profile import slowest
+from .ferrule_profile import at_peak, slowest
 
 
 def version():
@@ -29,4 +29,4 @@ def prepare(job, threads):
     def call():
         return session.run("main", **inputs)
 
-    return Prepared(call, facts, lambda count: slowest(session, call, count))
+    return Prepared(call, facts, lambda count: slowest(session, call, count), lambda: at_peak(session, call))

@@ -16,7 +16,7 @@ from ferrule.autodiff import GradManager
 from .. import train_jobs
 from ..nets import lenet, mobilenet, residual, resnet, sequences, unet
 from ..worker import Prepared
-from .ferrule_profile import slowest
+from .ferrule_profile import at_peak, slowest
 
 # By a TrainJob's net: what makes it of its sizes. Those of images take any size.
 MAKE = {
@@ -78,4 +78,4 @@ def prepare(job, threads):
     def call():
         return [np.asarray(session.run("train_step", inputs, labels)[0])]
 
-    return Prepared(call, facts, lambda count: slowest(session, call, count))
+    return Prepared(call, facts, lambda count: slowest(session, call, count), lambda: at_peak(session, call))
