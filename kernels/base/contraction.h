@@ -89,30 +89,31 @@ struct Tile {
     }
   }
 
-  // `length` k's for all rows, and fetch(r) for each row r: what the epilogue of a row reads comes from memory
+  // `length` k's for all rows, and, if `fetches`, fetch(r) for each row r: what the epilogue of a row reads comes from memory
   // meanwhile. Some k's pass between two rows, because only so many lines can be on their way at once; not where the loop
-  // takes several k's in long code, which would be there twice.
+  // takes several k's in long code. The k's that no row is left for are one part more, so that the loop over k stands there
+  // once.
   template <typename Columns, typename Fetch>
   FERRULE_INLINE void accumulate_and_fetch(const T* a, int64_t a_row_stride, int64_t a_k_stride, int64_t length,
-                                           Columns columns, Fetch fetch) {
+                                           Columns columns, bool fetches, Fetch fetch) {
     if constexpr (kMultipliesByElement) {
 #pragma clang loop unroll(disable)
-      for (int64_t r = 0; r < ROWS; ++r) fetch(r);
+      for (int64_t r = fetches ? 0 : ROWS; r < ROWS; ++r) fetch(r);
       return accumulate(a, a_row_stride, a_k_stride, length, columns);
     }
     const int64_t even = length / ROWS, steps = even < 16 ? even : 16;
+    int64_t begin = 0;
 #pragma clang loop unroll(disable)
-    for (int64_t r = 0; r < ROWS; ++r) {
-      fetch(r);
-      const auto part = [&](int64_t k, Vec<T>(&out)[PANELS]) __attribute__((always_inline)) {
-        columns(r * steps + k, out);
-      };
-      accumulate(a + r * steps * a_k_stride, a_row_stride, a_k_stride, steps, part);
+    for (int64_t r = fetches ? 0 : ROWS; r <= ROWS; ++r) {
+      int64_t end = length;
+      if (r < ROWS) {
+        fetch(r);
+        end = begin + steps;
+      }
+      const auto part = [&](int64_t k, Vec<T>(&out)[PANELS]) __attribute__((always_inline)) { columns(begin + k, out); };
+      accumulate(a + begin * a_k_stride, a_row_stride, a_k_stride, end - begin, part);
+      begin = end;
     }
-    const auto rest = [&](int64_t k, Vec<T>(&out)[PANELS]) __attribute__((always_inline)) {
-      columns(ROWS * steps + k, out);
-    };
-    accumulate(a + ROWS * steps * a_k_stride, a_row_stride, a_k_stride, length - ROWS * steps, rest);
   }
 
   // How many rows beyond its own a tile had better ask for: a sum over so few k's is done before memory answers.
@@ -157,18 +158,20 @@ struct Tile {
     return k;
   }
 
-  // All k's, where the rows of one are neighbours; two at a time, for the loop itself takes its share of each.
+  // All k's, where the rows of one are neighbours; four at a time, for the loop itself takes its share of each.
   template <typename Columns>
   FERRULE_INLINE void accumulate_rows(const T* a, int64_t a_k_stride, int64_t length, Columns columns) {
+    constexpr int64_t kAtOnce = 4;
     RegisterSums<T, ROWS, kWhole, HALF> sums;
     sums.take(acc, half);
     int64_t k = 0;
 #pragma clang loop unroll(disable)
-    for (; k + 2 <= length; k += 2) {
-      add_rows(sums, a + k * a_k_stride, k, columns);
-      add_rows(sums, a + (k + 1) * a_k_stride, k + 1, columns);
+    for (; k + kAtOnce <= length; k += kAtOnce) {
+#pragma unroll
+      for (int64_t j = 0; j < kAtOnce; ++j) add_rows(sums, a + (k + j) * a_k_stride, k + j, columns);
     }
-    if (k < length) add_rows(sums, a + k * a_k_stride, k, columns);
+#pragma clang loop unroll(disable)
+    for (; k < length; ++k) add_rows(sums, a + k * a_k_stride, k, columns);
     sums.give(acc, half);
   }
   template <typename Columns>

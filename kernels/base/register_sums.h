@@ -5,6 +5,10 @@
 
 #include "kernels/base/vector.h"
 
+#if defined(__ARM_NEON)
+#include <arm_neon.h>
+#endif
+
 namespace ferrule::kernels {
 
 // Bytes of a vector register.
@@ -45,6 +49,28 @@ FERRULE_INLINE Register<T> load_register(const T* from) {
     if constexpr (COUNT % 2 != 0) v[COUNT - 1] = from[COUNT - 1];
   }
   return v;
+}
+
+// 16 elements of a panel, of which ROWS rows take their products, or, if HALF, the first 8.
+//
+// A Neoverse N1 begins three operations a cycle, and the load of one register is two, of two by an offset three, of four one
+// behind the other four. So few rows make so few products of a register that this counts, and leave the four registers side
+// by side that it takes; five rows leave two. `apart`: the next 16 elements do not follow in memory. Their address is
+// computed, then, and no offset, which would be too large for the load of two.
+template <int ROWS, bool HALF = false, typename T>
+FERRULE_INLINE Vec<T> load_panel(const T* from, [[maybe_unused]] bool apart = false) {
+#if defined(__ARM_NEON)
+  if constexpr (__is_same(T, float) && !HALF && ROWS <= 4) {
+    return bits_as<Vec<T>>(vld1q_f32_x4(from));
+  } else if constexpr (__is_same(T, float) && !HALF && ROWS == 5) {
+    Vec<T> v;
+    v.lo = bits_as<HalfVec<T>>(vld1q_f32_x2(from));
+    v.hi = bits_as<HalfVec<T>>(vld1q_f32_x2(from + kLanes / 2));
+    return v;
+  }
+  if (apart) asm("" : "+r"(from));
+#endif
+  return load(from);
 }
 
 // The sums of ROWS rows of WHOLE vectors (and of half a vector), columns before rows. Products are made in this order, so a

@@ -21,6 +21,8 @@ struct WholeImage {
   FERRULE_INLINE void each_run(int64_t pixel, int64_t channels, Run run) const {
     run(image + pixel * pixel_stride, pixel_stride, int64_t{0}, channels);
   }
+  // Whether the next pixel's channels follow those of a pixel.
+  FERRULE_INLINE bool is_dense(int64_t channels) const { return pixel_stride == channels; }
 };
 
 // The channels of several images of one size, one after the other. Each piece gets code of its own, in which its stride
@@ -41,6 +43,7 @@ struct ImagePieces {
       first += channels;
     }
   }
+  FERRULE_INLINE bool is_dense(int64_t) const { return false; }
 };
 
 template <typename T>
@@ -61,14 +64,12 @@ struct PanelStrip {
     const int64_t a_row_stride = strip.source_step * pixel_stride;
     const auto columns = [&](int64_t c, Vec<T>(&out)[PANELS]) __attribute__((always_inline)) {
 #pragma unroll
-      for (int p = 0; p < PANELS; ++p) out[p] = load(b + p * panel_stride + c * kLanes);
+      for (int p = 0; p < PANELS; ++p) out[p] = load_panel<ROWS, HALF>(b + p * panel_stride + c * kLanes);
     };
     if constexpr (BORDER) {
       tile.template accumulate<(ROWS > 1)>(a, a_row_stride, 1, length, columns, begin, end);
-    } else if (fetches) {
-      tile.accumulate_and_fetch(a, a_row_stride, 1, length, columns, fetch_row);
     } else {
-      tile.accumulate(a, a_row_stride, 1, length, columns);
+      tile.accumulate_and_fetch(a, a_row_stride, 1, length, columns, fetches, fetch_row);
     }
   }
 
@@ -99,6 +100,10 @@ struct PanelStrip {
       for (int64_t r = 0; r < ROWS; ++r) fetch_row(r);
       fetches = false;
     }
+    // The taps of a row of the kernel are one run where nothing lies between their channels and none is absent: three channels
+    // are too few for a loop, 21 are not.
+    const bool joined = !BORDER && horizontal.step == 1 && horizontal.divisor == 1 && source.is_dense(channels);
+    const int64_t run_taps = joined ? horizontal.kernel : 1, run_channels = run_taps * channels;
     // One row of the kernel on one row of the source.
     const auto taps_of_row = [&](int64_t kernel_row, int64_t row) __attribute__((always_inline)) {
       const auto tap = [&](int64_t t) __attribute__((always_inline)) {
@@ -134,14 +139,14 @@ struct PanelStrip {
             c += length;
           }
         };
-        source.each_run(row * horizontal.size + column, channels, run);
+        source.each_run(row * horizontal.size + column, run_channels, run);
       };
       if constexpr (BORDER && ROWS > 1) {
 #pragma unroll
         for (int64_t t = 0; t < horizontal.kernel; ++t) tap(t);
       } else {
 #pragma clang loop unroll(disable)
-        for (int64_t t = 0; t < horizontal.kernel; ++t) tap(t);
+        for (int64_t t = 0; t < horizontal.kernel; t += run_taps) tap(t);
       }
     };
     strip.kernel_rows(o, taps_of_row);

@@ -103,8 +103,8 @@ struct Strip {
     }
   }
 
-  // The whole strip as calls tile(Height, Border, first output). The first and the last piece stand at constant places
-  // when the shape is constant; the pieces between them are interior unless the padding is wider than a piece.
+  // The whole strip as calls tile(Height, Border, first output). At a border the first and the last piece stand at constant
+  // places when the shape is constant; the pieces between them are interior unless the padding is wider than a piece.
   template <typename T, int PANELS, bool HALF = false, typename Run>
   FERRULE_INLINE void tiles(Run tile) const {
     constexpr int64_t kMax = max_rows<T>(PANELS, HALF);
@@ -134,18 +134,23 @@ struct Strip {
     if (height > 8 && height % 2 != 0) ++height;
     const int64_t rest = count % height;
     if (count <= height) return piece(count, 0);
-    piece(height, 0);
     const int64_t last = rest == 0 ? count - height : count - rest;
-    if (height >= interior_begin && last <= interior_end) {
-      for (int64_t j = height; j < last; j += height) {
+    const bool is_inside = height >= interior_begin && last <= interior_end;
+    // The first and the last piece are of the loop between them where they are as it is: without padding (1x1) one tile is
+    // all of the code, and not three.
+    int64_t j = is_inside && interior_begin == 0 ? 0 : height;
+    const int64_t end = is_inside && rest == 0 && interior_end == count ? count : last;
+    if (j != 0) piece(height, 0);
+    if (is_inside) {
+      for (; j < end; j += height) {
         with_height<T, PANELS, HALF>(height, [&](auto rows, int64_t r) __attribute__((always_inline)) {
           tile(rows, Border<false>{}, j + r);
         });
       }
     } else {
-      for (int64_t j = height; j < last; ++j) tile(Height<1>{}, Border<true>{}, j);
+      for (; j < end; ++j) tile(Height<1>{}, Border<true>{}, j);
     }
-    piece(rest == 0 ? height : rest, last);
+    if (end != count) piece(rest == 0 ? height : rest, last);
   }
 };
 

@@ -42,18 +42,15 @@ struct Matmul {
           // takes the place of products (three instructions begin a cycle on a Neoverse N1), and for a row or two, whose
           // pace is that of reading: there it costs 3 to 6 % of it.
           if (ROWS > 2 && !RAGGED && !kMultipliesByElement) __builtin_prefetch(from + 8 * b_k_stride);
-          out[p] = RAGGED ? load_first(from, last_count) : load(from);
+          out[p] = RAGGED ? load_first(from, last_count)
+                          : load_panel<ROWS, HALF>(from, b_k_stride != kLanes && a_row_stride != 1);
         }
       };
-      if (fetch != nullptr && block == 0) {
-        tile.accumulate_and_fetch(a_k, a_row_stride, a_k_stride, end, columns,
-                                  [&](int64_t r) __attribute__((always_inline)) {
+      tile.accumulate_and_fetch(a_k, a_row_stride, a_k_stride, end - block, columns, fetch != nullptr && block == 0,
+                                [&](int64_t r) __attribute__((always_inline)) {
 #pragma unroll
-                                    for (int p = 0; p < PANELS; ++p) fetch(ctx, fetched_row + r, (panel + p) * kLanes);
-                                  });
-      } else {
-        tile.accumulate(a_k, a_row_stride, a_k_stride, end - block, columns);
-      }
+                                  for (int p = 0; p < PANELS; ++p) fetch(ctx, fetched_row + r, (panel + p) * kLanes);
+                                });
       tile.flush(total, block == 0);
     }
     store_tile<T, ROWS, PANELS>(ctx, store, total, row, 1, panel * kLanes, last_count);

@@ -12,11 +12,18 @@ import ferrule.functional as F
 
 SHARE_OF_PEAK = 0.9
 JOBS = {kernel_jobs.name(job): job for job in kernel_jobs.load() if not kernel_jobs.is_depthwise(job)}
-# A part of every group of shapes: products of many rows, and convolutions of each kernel size at widths that fill 6 rows.
-TALL = [
+# A part of every group of shapes: products of many rows and of four, of operands that lie the other way round or whose rows
+# follow one another; convolutions of each kernel size, at widths that fill 6 rows and at 7; three channels.
+NEAR_PEAK = [
     "128x3072x768 bias relu",
+    "4x768x768",
+    "768x768x512 left transposed",
+    "512x768x3072 two values",
+    "128x128x64 right transposed",
     "3x3 64->64 at 56",
     "3x3 128->128 at 28",
+    "3x3 512->512 at 7",
+    "7x7 /2 3->64 at 224",
 ]
 
 
@@ -53,6 +60,8 @@ def test_what_bounds_a_loop():
 def test_registers_loaded():
     loop = branch("ldp q0, q1, [x0]", "ldr q2, [x1], #16", "ldur s3, [x2, #-4]", "ld1r { v4.4s }, [x3]", "ldr x5, [x6]")
     assert loop.loads() == 4 and loop.registers_loaded() == 5
+    loop = branch("ld1 { v0.4s, v1.4s, v2.4s, v3.4s }, [x1], #64", "ld1 { v4.4s, v5.4s }, [x0]", "ld1 { v6.s }[1], [x2]")
+    assert loop.loads() == 3 and loop.registers_loaded() == 7
 
 
 def test_a_loop_says_what_it_holds():
@@ -67,8 +76,8 @@ def test_innermost_loops_are_found():
     assert loop.address == 4 and len(loop.instructions) == 2
 
 
-@pytest.mark.parametrize("name", TALL)
-def test_tall_tiles_run_near_the_peak(name):
+@pytest.mark.parametrize("name", NEAR_PEAK)
+def test_tiles_run_near_the_peak(name):
     loop = inner_loops.hottest(inner_loops.loops_of(JOBS[name]))
     assert loop.products() >= 64 and loop.stack_accesses() == 0
     shares = {processor: inner_loops.share_of_peak(loop, processor) for processor in FMA_PIPES}
@@ -77,10 +86,10 @@ def test_tall_tiles_run_near_the_peak(name):
 
 @pytest.mark.parametrize(
     ("name", "least"),
-    [("4x768x768", 0.9), ("3x3 512->512 at 7", 0.9), ("7x7 /2 3->64 at 224", 0.9), ("1x768x768", 0.85), ("1x768x3072", 0.75)],
+    [("1x768x768", 0.75), ("1x768x3072", 0.8)],
 )
 def test_what_is_far_from_the_peak_is_near_its_bound(name, least):
-    """Short tiles, few channels, one row: more instructions a product than begin in a cycle."""
+    """One row: more instructions a product than begin in a cycle."""
     loop = inner_loops.hottest(inner_loops.loops_of(JOBS[name]))
     runs = {processor: inner_loops.run_of(loop, processor) for processor in FMA_PIPES}
     assert all(run.share_of_bound >= least for run in runs.values()), runs
@@ -121,6 +130,23 @@ def test_an_epilogue_leaves_the_sums_in_their_registers(name, kind, target):
     loops = loops_of_product(kind, target, EPILOGUES[name])
     tiles = [loop for loop in loops if loop.products() == tile.products()]
     assert tiles and all(loop.stack_accesses() == 0 for loop in tiles)
+
+
+SEVERAL_TILES = {
+    "nothing": (lambda x, w: F.conv2d(x, w), [(1, 48, 56, 56), (64, 48, 1, 1)]),
+    "an image": (lambda x, w, y: F.relu(F.conv2d(x, w) + y), [(1, 48, 56, 56), (64, 48, 1, 1), (1, 64, 56, 56)]),
+}
+
+
+@pytest.mark.parametrize("target", ["x86-64-v4", "x86-64-v3", "aarch64"])
+@pytest.mark.parametrize("added", SEVERAL_TILES)
+def test_tiles_of_one_height_are_one_loop(added, target):
+    """Where no tap lies outside, the first tile of a row is as the others; and what is fetched while a tile sums needs no
+    second loop. Each was code of its own once: 144->24 at 56 with a sum took 5.7 KB on x86-64-v4, and takes 1.6."""
+    function, shapes = SEVERAL_TILES[added]
+    loops = inner_loops.loops_of_function(function, shapes, target=target)
+    most = inner_loops.hottest(loops).products()
+    assert most >= 8 and len([loop for loop in loops if loop.products() == most]) == 1
 
 
 FAMILIES = {

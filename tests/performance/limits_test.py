@@ -20,8 +20,8 @@ RUNTIME_BYTES = 1_500_000
 CODE_AND_METADATA_BYTES = 400_000  # for two CPU levels
 # Of MobileNetV2, for one CPU level: 75 KB of the whole are the names, shapes and places of 262 variables. Without them (out of
 # an ONNX file, whose norms are folded) the code is a fifth less, and the whole has to be below 122,880 bytes (docs/size.md).
-MOBILENET_OVERHEAD_BYTES = {"x86-64-v3": 164_000, "x86-64-v4": 198_000, "aarch64": 181_000}
-MOBILENET_CODE_BYTES = {"x86-64-v3": 88_000, "x86-64-v4": 122_000, "aarch64": 105_000}
+MOBILENET_OVERHEAD_BYTES = {"x86-64-v3": 147_000, "x86-64-v4": 150_000, "aarch64": 162_000}
+MOBILENET_CODE_BYTES = {"x86-64-v3": 70_000, "x86-64-v4": 73_000, "aarch64": 85_000}
 COMPILE_SECONDS = 3.0
 PEAK_OVER_LOWER_BOUND = 1.05
 

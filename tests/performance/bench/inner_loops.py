@@ -42,7 +42,8 @@ class Loop(NamedTuple):
 
     def registers_loaded(self):
         """The registers that these load: what passes through the load pipes."""
-        return self.loads() + self.count(r"ldn?p\s+[qsd]\d")
+        several = sum(text.split("}")[0].count(",") for text in self.instructions if re.match(r"ld1\s+{", text))
+        return self.loads() + self.count(r"ldn?p\s+[qsd]\d") + several
 
     def scalar_arithmetic(self):
         """Floating-point operations on one number."""
