@@ -26,6 +26,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Counts what was added to this header: a product that was compiled against one version runs with a library of the same or a
+// later one (ferrule_api_version). Nothing of a version is taken away, renumbered or moved.
+#define FERRULE_API_VERSION 1
+
 #if defined(__GNUC__)
 #define FERRULE_API __attribute__((visibility("default")))
 #else
@@ -280,6 +284,8 @@ FERRULE_API FerruleStatus* ferrule_program_find_variable(const FerruleProgram* p
 // The newest format version that this runtime reads. It reads all older ones from 1 on, and newer ones that say that it
 // understands them.
 FERRULE_API uint32_t ferrule_format_version(void);
+// The FERRULE_API_VERSION of the header that the library was compiled with.
+FERRULE_API uint32_t ferrule_api_version(void);
 
 // ---- Arena ----------------------------------------------------------------------------------------------------------
 

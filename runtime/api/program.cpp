@@ -134,6 +134,7 @@ bool is_assigned(const schema::Program& program, uint32_t variable) {
 }  // namespace
 
 uint32_t ferrule_format_version(void) { return ferrule::serialize::kFormatVersion; }
+uint32_t ferrule_api_version(void) { return FERRULE_API_VERSION; }
 
 FerruleStatus* ferrule_program_open(const char* path, const FerruleProgramOptions* options,
                                     FerruleProgram** out_program) {
