@@ -46,7 +46,7 @@ def emulated_run():
     def run(*arguments, cpu="max", page_bytes=4096, check=True):
         command = ["qemu-aarch64", "-cpu", cpu, "-p", str(page_bytes), "-L", "/usr/aarch64-linux-gnu", str(RUNNER)]
         command += map(str, arguments)
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=1800, stdin=subprocess.DEVNULL)
         if check:
             assert done.returncode == 0, f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done
@@ -130,23 +130,39 @@ def test_a_network_trains(digits_for_both, oracle, ferrule_run, emulated_run, tm
     assert_same(load_file(tmp_path / "emulated"), load_file(tmp_path / "native"))
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_models_train(model, ferrule_run, emulated_run, tmp_path):
-    """Three steps at the small size: convolutions with batch norm, attention, a loop over time; outputs and all state."""
-    size, path = SIZES[model]["small"], tmp_path / "model.fer"
-    example = MODELS[model](size)
-    program = compile_example(example, targets=("x86-64-v3", "aarch64"))
+@pytest.mark.parametrize(
+    ("model", "size"),
+    [
+        pytest.param(model, size, id=f"{model}-{size}", marks=[pytest.mark.long] if size == "full" else [])
+        for model in MODELS
+        for size in SIZES[model]
+    ],
+)
+def test_models_train_and_predict(model, size, ferrule_run, emulated_run, tmp_path):
+    """Three steps, and what the trained state predicts: convolutions with batch norm, attention, a loop over time; outputs
+    and all state."""
+    size, path = SIZES[model][size], tmp_path / "model.fer"
+    program = compile_example(MODELS[model](size), targets=("x86-64-v3", "aarch64"))
     program.save(path)
-    names = [each["name"] for each in program.signature("train_step")["inputs"]]
-    for batch in batches_of(model, size)[:3]:
+    state = {kind: tmp_path / f"{kind}_state" for kind in ("native", "emulated")}
+
+    def run_both(entry, batch, *options):
+        names = [each["name"] for each in program.signature(entry)["inputs"]]
         save_file(dict(zip(names, batch)), tmp_path / "inputs")
         for run, kind in ((ferrule_run, "native"), (emulated_run, "emulated")):
-            state = tmp_path / f"{kind}_state"
-            resume = ["--checkpoint", state] if state.exists() else []
-            run("run", path, "--entry", "train_step", "--inputs", tmp_path / "inputs", "--outputs", tmp_path / kind,
-                "--save", state, *resume)  # fmt: skip
+            resume = ["--checkpoint", state[kind]] if state[kind].exists() else []
+            save = [each.format(state[kind]) for each in options]
+            run("run", path, "--entry", entry, "--inputs", tmp_path / "inputs", "--outputs", tmp_path / kind, *save, *resume)
         assert_same(load_file(tmp_path / "emulated"), load_file(tmp_path / "native"))
-        assert_same(load_file(tmp_path / "emulated_state"), load_file(tmp_path / "native_state"))
+
+    batches = batches_of(model, size)[:3]
+    for batch in batches:
+        run_both("train_step", batch, "--save", "{}")
+        assert_same(load_file(state["emulated"]), load_file(state["native"]))
+    others = set(program.entries) - {"train_step"}
+    assert others
+    for entry in others:
+        run_both(entry, batches[0])
 
 
 @pytest.mark.parametrize("op", CASES)
