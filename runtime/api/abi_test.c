@@ -7,7 +7,8 @@
 #define ABI_STRUCT(name, size) _Static_assert(sizeof(name) >= size, #name);
 #define ABI_FIELD(type, field, offset, size) \
   _Static_assert(offsetof(type, field) == offset && sizeof(((type*)0)->field) == size, #type "." #field);
-#define ABI_FUNCTION(result, name, arguments) _Static_assert(_Generic(&name, result(*) arguments: 1, default: 0), #name);
+#define ABI_FUNCTION(result, name, arguments) \
+  _Static_assert(_Generic(&name, result(*) arguments: 1, default: 0), #name);
 #include "runtime/api/abi_v1.inc"
 #undef ABI_CONSTANT
 #undef ABI_STRUCT

@@ -152,7 +152,8 @@ def test_models_train_and_predict(model, size, ferrule_run, emulated_run, tmp_pa
         for run, kind in ((ferrule_run, "native"), (emulated_run, "emulated")):
             resume = ["--checkpoint", state[kind]] if state[kind].exists() else []
             save = [each.format(state[kind]) for each in options]
-            run("run", path, "--entry", entry, "--inputs", tmp_path / "inputs", "--outputs", tmp_path / kind, *save, *resume)
+            run("run", path, "--entry", entry, "--inputs", tmp_path / "inputs", "--outputs", tmp_path / kind,
+                *save, *resume)  # fmt: skip
         assert_same(load_file(tmp_path / "emulated"), load_file(tmp_path / "native"))
 
     batches = batches_of(model, size)[:3]

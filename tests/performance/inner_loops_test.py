@@ -60,7 +60,8 @@ def test_what_bounds_a_loop():
 def test_registers_loaded():
     loop = branch("ldp q0, q1, [x0]", "ldr q2, [x1], #16", "ldur s3, [x2, #-4]", "ld1r { v4.4s }, [x3]", "ldr x5, [x6]")
     assert loop.loads() == 4 and loop.registers_loaded() == 5
-    loop = branch("ld1 { v0.4s, v1.4s, v2.4s, v3.4s }, [x1], #64", "ld1 { v4.4s, v5.4s }, [x0]", "ld1 { v6.s }[1], [x2]")
+    several = ("ld1 { v0.4s, v1.4s, v2.4s, v3.4s }, [x1], #64", "ld1 { v4.4s, v5.4s }, [x0]", "ld1 { v6.s }[1], [x2]")
+    loop = branch(*several)
     assert loop.loads() == 3 and loop.registers_loaded() == 7
 
 
