@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <new>
 
@@ -24,14 +26,18 @@ void relax() {
 #endif
 }
 
-// About 50-200 microseconds: longer than the serial gap between two kernels, shorter than a scheduler's time slice.
-constexpr uint32_t kSpins = 2000;
+// Some 0.6 milliseconds: longer than most kernels that one thread computes alone. A worker that sleeps through one
+// comes late to the next kernel, and waking it costs the caller several microseconds.
+constexpr uint32_t kSpinsBeforeSleep = 20000;
+// About 50 microseconds: after these others may need the CPU more.
+constexpr uint32_t kPoliteSpins = 2000;
 constexpr uint32_t kSpinsBeforeYield = 64;
 
-// Gives the CPU away now and then if there are more threads than CPUs, where the thread that is waited for may need it.
+// Gives the CPU away now and then: at once if there are more threads than CPUs, where the thread that is waited for may
+// need it.
 void relax_or_yield(uint32_t spins, bool oversubscribed) {
   relax();
-  if ((oversubscribed || spins > kSpins) && spins % kSpinsBeforeYield == 0) sched_yield();
+  if ((oversubscribed || spins > kPoliteSpins) && spins % kSpinsBeforeYield == 0) sched_yield();
 }
 
 }  // namespace
@@ -50,11 +56,15 @@ struct alignas(64) ThreadPool::Worker {
   std::atomic<Job*> job{nullptr};
   std::atomic<bool> asleep{false};
   std::atomic<bool> stop{false};
+  std::atomic<pid_t> thread_id{0};  // 0 until it has begun
+  int kept_off_cpu = -1;            // -1: none
   uint32_t index = 0;
   ThreadPool* pool = nullptr;
   pthread_t thread;
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
+
+  void keep_off(int cpu);
 };
 
 ThreadPool* ThreadPool::acquire(uint32_t thread_count) {
@@ -148,7 +158,11 @@ void ThreadPool::end_run() { in_run_.store(false); }
 void ThreadPool::parallel_for(uint32_t count, ParallelBody body, void* context) {
   if (count == 0) return;
   Job job{body, context, {count - 1}};
-  for (uint32_t i = 1; i < count; ++i) post(*workers_[i - 1], &job);
+  const int cpu = sched_getcpu();
+  for (uint32_t i = 1; i < count; ++i) {
+    if (workers_[i - 1]->kept_off_cpu != cpu) workers_[i - 1]->keep_off(cpu);
+    post(*workers_[i - 1], &job);
+  }
   body(context, 0);
   for (uint32_t i = 1; i < count; ++i) {
     if (!take(*workers_[i - 1], &job)) continue;
@@ -166,6 +180,24 @@ void ThreadPool::post(Worker& worker, Job* job) {
   if (worker.asleep.load()) wake_up(worker);
 }
 
+// On the caller's CPU a worker takes the caller's place instead of helping. Schedulers wake it there although other
+// CPUs are idle (in a virtual machine an idle CPU looks like one that is taken away), and on a busy machine they may
+// move the caller to the worker. All else about where threads run is left to them; so is all, if only this CPU is
+// allowed.
+void ThreadPool::Worker::keep_off(int cpu) {
+  const pid_t thread = thread_id.load(std::memory_order_acquire);
+  cpu_set_t allowed, callers;
+  if (cpu < 0 || cpu >= CPU_SETSIZE || thread == 0 || sched_getaffinity(thread, sizeof(allowed), &allowed) != 0 ||
+      sched_getaffinity(0, sizeof(callers), &callers) != 0)
+    return;
+  // What it was kept off before is allowed again, unless the process has been moved elsewhere meanwhile.
+  const int before = kept_off_cpu;
+  if (before >= 0 && CPU_ISSET(before, &callers)) CPU_SET(before, &allowed);
+  kept_off_cpu = cpu;
+  CPU_CLR(cpu, &allowed);
+  if (CPU_COUNT(&allowed) != 0) sched_setaffinity(thread, sizeof(allowed), &allowed);
+}
+
 bool ThreadPool::take(Worker& worker, Job* job) { return worker.job.compare_exchange_strong(job, nullptr); }
 
 void ThreadPool::wake_up(Worker& worker) {
@@ -178,7 +210,7 @@ ThreadPool::Job* ThreadPool::wait_for_job(Worker& worker) {
   const ThreadPool& pool = *worker.pool;
   const bool oversubscribed = pool.cpu_count_ <= worker.index;
   while (true) {
-    for (uint32_t spins = 1; spins < kSpins && pool.in_run_.load(std::memory_order_relaxed); ++spins) {
+    for (uint32_t spins = 1; spins < kSpinsBeforeSleep && pool.in_run_.load(std::memory_order_relaxed); ++spins) {
       if (Job* job = worker.job.load(std::memory_order_acquire)) return job;
       relax_or_yield(spins, oversubscribed);
     }
@@ -196,6 +228,7 @@ ThreadPool::Job* ThreadPool::wait_for_job(Worker& worker) {
 
 void* ThreadPool::worker_main(void* argument) {
   Worker& worker = *static_cast<Worker*>(argument);
+  worker.thread_id.store(static_cast<pid_t>(syscall(SYS_gettid)), std::memory_order_release);
   while (Job* job = wait_for_job(worker)) {
     if (!take(worker, job)) continue;
     job->body(job->context, worker.index);
