@@ -3,20 +3,15 @@
 
 #include "runtime/device/cpu/floating_point.h"
 #include "runtime/executor/session.h"
+#include "runtime/executor/tile_shares.h"
 
 namespace ferrule::runtime {
 
-// What the threads of one kernel call share. The tiles are cut into chunks of nearly equal size, each thread's share of
-// them in one row. A thread that has done its own takes what is left of the others': a worker may have to be woken, and
-// tiles may take different times.
+// What the threads of one kernel call share.
 struct Session::Launch {
-  static constexpr int64_t kMaxChunks = 2;  // a thread
-
   KernelEntry kernel;
   FerruleKernelArgs args;  // but for thread, tile range, scratch and error
-  int64_t tiles;
-  uint32_t thread_count;
-  uint32_t chunk_count;  // a thread
+  TileShares shares;
   uint8_t* scratch;
   uint64_t scratch_stride;
   ThreadState* threads;
@@ -31,18 +26,17 @@ struct Session::Launch {
     ThreadState& state = launch.threads[index];
     args.error = &state.error;
     const KernelEntry& kernel = launch.kernel;
-    const int64_t count = int64_t{launch.thread_count} * launch.chunk_count;
-    const int64_t quotient = launch.tiles / count, remainder = launch.tiles % count;
-    for (uint32_t k = 0; k < launch.thread_count; ++k) {
-      const uint32_t owner = index + k < launch.thread_count ? index + k : index + k - launch.thread_count;
+    const uint32_t thread_count = launch.shares.thread_count(), chunk_count = launch.shares.chunk_count();
+    for (uint32_t k = 0; k < thread_count; ++k) {
+      const uint32_t owner = index + k < thread_count ? index + k : index + k - thread_count;
       std::atomic<uint32_t>& taken = launch.threads[owner].taken;
       // Looked at first: taking moves the cache line away from the others.
-      while (taken.load(std::memory_order_relaxed) < launch.chunk_count) {
-        const uint32_t chunk = taken.fetch_add(1, std::memory_order_relaxed);
-        if (chunk >= launch.chunk_count) break;
-        const int64_t i = int64_t{owner} * launch.chunk_count + chunk;
-        args.tile_begin = quotient * i + (i < remainder ? i : remainder);
-        args.tile_end = args.tile_begin + quotient + (i < remainder ? 1 : 0);
+      while (taken.load(std::memory_order_relaxed) < chunk_count) {
+        const uint32_t number = taken.fetch_add(1, std::memory_order_relaxed);
+        if (number >= chunk_count) break;
+        const TileRange chunk = launch.shares.chunk(owner, number);
+        args.tile_begin = chunk.begin;
+        args.tile_end = chunk.end;
         state.result = kernel.function != nullptr ? kernel.function(&args)
                                                   : kernel.external->function(kernel.external->context, &args);
         // What was not taken lies behind this chunk in its owner's row, so at higher positions.
@@ -160,25 +154,18 @@ Status Session::call_kernel(const schema::Entry& entry, const schema::KernelCall
   for (uint32_t i = 0; i < call.operands()->size(); ++i) operands_[i] = address(*call.operands()->Get(i));
   for (uint32_t i = 0; i < call.dims()->size(); ++i) kernel_dims_[i] = values_[call.dims()->Get(i)];
 
-  Launch launch{};
-  launch.kernel = kernels_[call.kernel()];
+  Launch launch{kernels_[call.kernel()], {}, TileShares(tiles, parallel_.width()), memory_->scratch(), scratch_stride_,
+                threads_.data()};
   launch.args.size = sizeof(FerruleKernelArgs);
   launch.args.buffers = operands_.data();
   launch.args.dims = kernel_dims_.data();
   launch.args.params = call.params()->size() == 0 ? nullptr : call.params()->data();
-  launch.tiles = tiles;
-  launch.thread_count = tiles < parallel_.width() ? static_cast<uint32_t>(tiles) : parallel_.width();
-  const int64_t share = tiles / launch.thread_count;
-  launch.chunk_count =
-      launch.thread_count == 1 ? 1 : static_cast<uint32_t>(share < Launch::kMaxChunks ? share : Launch::kMaxChunks);
-  launch.scratch = memory_->scratch();
-  launch.scratch_stride = scratch_stride_;
-  launch.threads = threads_.data();
-  for (uint32_t i = 0; i < launch.thread_count; ++i) threads_[i].start();
-  parallel_.run(launch.thread_count, Launch::run_thread, &launch);
+  const uint32_t thread_count = launch.shares.thread_count();
+  for (uint32_t i = 0; i < thread_count; ++i) threads_[i].start();
+  parallel_.run(thread_count, Launch::run_thread, &launch);
 
-  for (uint32_t i = 0; i < launch.thread_count; ++i)
-    if (threads_[i].result != 0) return kernel_error(entry, call, launch.thread_count);
+  for (uint32_t i = 0; i < thread_count; ++i)
+    if (threads_[i].result != 0) return kernel_error(entry, call, thread_count);
   return Status();
 }
 
