@@ -115,6 +115,13 @@ void FunctionEmitter::loop(Value begin, Value end, llvm::function_ref<void(Value
 
 Value FunctionEmitter::laneMask(Value count) { return lessThan(laneNumbers(), splat(count)); }
 
+Value FunctionEmitter::orZeroIfEmpty(Value value, Value mask) {
+  Type bits = b.getIntegerType(laneCount);
+  Value hasLane = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, LLVM::BitcastOp::create(b, loc, bits, mask),
+                                       LLVM::ZeroOp::create(b, loc, bits));
+  return LLVM::SelectOp::create(b, loc, hasLane, value, index(0));
+}
+
 Value FunctionEmitter::elementPointer(Value pointer, Type element, Value offset) {
   Type result = pointerType();
   if (isa<VectorType>(offset.getType()))

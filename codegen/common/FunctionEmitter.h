@@ -56,6 +56,8 @@ public:
 
   /// Lanes below `count`.
   Value laneMask(Value count);
+  /// `value` where the mask has a lane, else 0.
+  Value orZeroIfEmpty(Value value, Value mask);
 
   /// pointer + offset elements.
   Value elementPointer(Value pointer, Type element, Value offset);
