@@ -95,8 +95,16 @@ private:
     spec.chosen = wantedChoice && *wantedChoice < candidates ? *wantedChoice : byCostModel;
     return spec.chosen;
   }
+  struct Work {
+    int64_t elements = 0, flops = 0;
+  };
+  /// The elements of all operands, and the arithmetic; nothing if a run decides.
+  std::optional<Work> getWork();
   /// Whether the whole kernel takes less time than waking a thread.
   bool isTiny();
+  /// Elements of the result that a tile of an elementwise kernel holds: few enough that also a few elements, each of
+  /// them costly, are work for several threads.
+  int64_t getMapTile();
   /// Asks for what a reduction over the rows of [rows, columns] reads, 16 columns at a time.
   void prefetchColumns(FunctionEmitter &e, Value ctx, Value row, Value column, ArrayRef<DimExpr> sizes);
   /// Defines each root result as the vector that a store callback was given. False after an error.

@@ -40,25 +40,46 @@ KernelEmission::KernelEmission(ModuleOp kernels, DispatchOp dispatch, StringRef 
       roots.push_back(&op);
 }
 
+std::optional<KernelEmission::Work> KernelEmission::getWork() {
+  Work work;
+  auto add = [](int64_t &sum, const DimExpr &value) {
+    std::optional<int64_t> constant = value.getConstant();
+    sum += constant.value_or(0);
+    return constant.has_value();
+  };
+  for (ValueRange values : {ValueRange(context.dispatch.getInputs()), ValueRange(context.dispatch.getResults())})
+    for (Value value : values)
+      if (!add(work.elements, getElementCount(value)))
+        return std::nullopt;
+  bool isKnown = llvm::all_of(context.dispatch.getBodyBlock(), [&](Operation &op) {
+    auto interface = dyn_cast<FerruleOpInterface>(&op);
+    return !interface || add(work.flops, interface.getFlops());
+  });
+  return isKnown ? std::optional<Work>(work) : std::nullopt;
+}
+
 bool KernelEmission::isTiny() {
   constexpr int64_t maxElements = 4 * elementsPerTile, maxFlops = 200'000; // Each about 2 microseconds.
   std::optional<int64_t> tiles = spec.tiles.getConstant();
   if (!tiles || *tiles <= 1)
     return false;
-  int64_t elements = 0, flops = 0;
-  auto add = [](int64_t &sum, const DimExpr &value, int64_t limit) {
-    std::optional<int64_t> constant = value.getConstant();
-    sum = constant ? sum + *constant : limit + 1;
-    return sum <= limit;
-  };
-  for (ValueRange values : {ValueRange(context.dispatch.getInputs()), ValueRange(context.dispatch.getResults())})
-    for (Value value : values)
-      if (!add(elements, getElementCount(value), maxElements))
-        return false;
-  return llvm::all_of(context.dispatch.getBodyBlock(), [&](Operation &op) {
-    auto interface = dyn_cast<FerruleOpInterface>(&op);
-    return !interface || add(flops, interface.getFlops(), maxFlops);
-  });
+  std::optional<Work> work = getWork();
+  return work && work->elements <= maxElements && work->flops <= maxFlops;
+}
+
+int64_t KernelEmission::getMapTile() {
+  std::optional<Work> work = getWork();
+  std::optional<int64_t> count = getElementCount(context.dispatch.getYielded().front()).getConstant();
+  if (!work || !count)
+    return elementsPerTile;
+  // As one core of a present server takes it from a cache that is not the nearest. A second thread costs it two
+  // microseconds, and more if it has to be woken.
+  int64_t nanoseconds = work->flops / 30 + work->elements / 5;
+  constexpr int64_t forOneThread = 5000, perTile = 1000;
+  if (nanoseconds < forOneThread)
+    return elementsPerTile;
+  int64_t lanes = std::max<int64_t>(1, *count / laneCount * perTile / nanoseconds);
+  return std::min<int64_t>(elementsPerTile, lanes * laneCount);
 }
 
 void KernelEmission::emitFunction(llvm::function_ref<Value(FunctionEmitter &, Value)> body) {

@@ -32,6 +32,18 @@ struct Emitted {
   KernelSpec spec;
 };
 
+/// How many tiles there are of `op` applied twelve times to [16, 256].
+int64_t countTiles(const std::string &op) {
+  std::string type = "tensor<16x256xf32>";
+  std::string text = "func.func @main(%x: " + type + ") -> " + type + " {\n%a = ferrule.dispatch(%v0 = %x : " + type +
+                     ") -> (" + type + ") {\n";
+  for (int i = 0; i < 12; ++i)
+    text += "%v" + std::to_string(i + 1) + " = ferrule." + op + " %v" + std::to_string(i) + " : (" + type + ") -> " +
+            type + "\n";
+  text += "ferrule.yield %v12 : " + type + "\n}\nreturn %a : " + type + "\n}\n";
+  return Emitted(text).spec.tiles.getConstant().value_or(-1);
+}
+
 } // namespace
 
 TEST_CASE("a piece is read nowhere else where the row is of another piece") {
@@ -59,4 +71,9 @@ func.func @main(%x: tensor<2x40xf32>, %y: tensor<3x40xf32>) -> tensor<5x40xf32> 
     CHECK(cast<IntegerAttr>(zero.getValue()).getInt() == 0);
   });
   CHECK(loads == 2);
+}
+
+TEST_CASE("a few elements that cost much are several tiles, and those that cost little are one") {
+  CHECK(countTiles("tanh") >= 8);
+  CHECK(countTiles("neg") == 1);
 }

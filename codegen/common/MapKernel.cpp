@@ -121,11 +121,12 @@ LogicalResult KernelEmission::emitMap() {
   if (!body)
     return failure();
   DimExpr total = getElementCount(sizes);
+  int64_t tile = getMapTile();
   if (flat) {
-    spec.tiles = DimExpr::ceilDiv(total, DimExpr(elementsPerTile));
+    spec.tiles = DimExpr::ceilDiv(total, DimExpr(tile));
     emitFunction([&](FunctionEmitter &e, Value ctx) {
-      e.call("ferrule_map_flat", {ctx, e.addressOf(body), context.getSize(e, ctx, total), e.index(elementsPerTile),
-                                  tileBegin(e), tileEnd(e)});
+      e.call("ferrule_map_flat", {ctx, e.addressOf(body), context.getSize(e, ctx, total), e.index(tile), tileBegin(e),
+                                  tileEnd(e)});
       return Value();
     });
     return success();
@@ -134,6 +135,8 @@ LogicalResult KernelEmission::emitMap() {
   for (const VariableRun &run : ArrayRef<VariableRun>(runs).drop_back())
     rows = rows * run.size;
   int64_t tileRows = chooseTileRows(columns);
+  if (std::optional<int64_t> count = columns.getConstant())
+    tileRows = std::min(tileRows, std::max<int64_t>(1, tile / std::max<int64_t>(1, *count)));
   spec.tiles = DimExpr::ceilDiv(rows, DimExpr(tileRows));
   emitFunction([&](FunctionEmitter &e, Value ctx) {
     e.call("ferrule_map", {ctx, e.addressOf(body), context.getSize(e, ctx, rows), context.getSize(e, ctx, columns),
