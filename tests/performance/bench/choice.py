@@ -13,6 +13,8 @@ from .workers import kernels_ferrule
 
 # Goal: the cost model's pick is within this of the fastest, on that share of the products.
 NEAR, SHARE = 1.05, 0.9
+# Of a run: so much arithmetic, in no more products than that.
+OPERATIONS, MOST_COPIES = 100_000_000, 16
 
 
 def main(arguments):
@@ -24,8 +26,8 @@ def main(arguments):
     others, rows = OtherLoad(), []
     for threads in options.threads:
         for job in jobs:
-            runs, chosen = candidates(job, threads)
-            medians = measure(runs, options)
+            runs, chosen, count = candidates(job, threads)
+            medians = [time / count for time in measure(runs, options)]
             rows.append({"job": kernel_jobs.name(job), "from": job["from"], "threads": threads, "chosen": chosen,
                          "milliseconds": medians, "part": medians[chosen] / min(medians)})  # fmt: skip
             print(rows[-1]["job"], threads, f"{rows[-1]['part']:.3f}", flush=True)
@@ -33,18 +35,30 @@ def main(arguments):
     command_line.publish_lines(options, "choice", text(rows, options, share), rows, {}, share)
 
 
+def copies(job):
+    """How often a run computes the product, each time of another input: until it takes about a millisecond. Once a run
+    the other threads have to be woken, which is not what tiles are judged by."""
+    return max(1, min(MOST_COPIES, OPERATIONS // kernel_jobs.operations(job)))
+
+
 def candidates(job, threads):
-    """([a function that runs the product with candidate i], the number that the cost model takes)."""
+    """([a function that runs a program of candidate i], the number that the cost model takes, products in a run)."""
     function, inputs, parameters = kernels_ferrule.matmul(job, kernel_jobs.operands(job))
-    entries = {"main": (function, [fer.Spec(array.shape) for array in inputs])}
+    count, each = copies(job), len(inputs)
+
+    def products(*arrays):
+        return [function(*arrays[each * i : each * (i + 1)]) for i in range(count)]
+
+    inputs = inputs * count
+    entries = {"main": (products, [fer.Spec(array.shape) for array in inputs])}
 
     def runner(number):
         program, tunable = compile_candidate(number, entries, parameters)
         session = fer.Session(program, threads=threads)
         return (lambda: session.run("main", *inputs)), tunable
 
-    ((_, _, count, chosen),) = runner(None)[1]
-    return [runner(number)[0] for number in range(count)], chosen
+    ((_, _, tiles, chosen),) = runner(None)[1]
+    return [runner(number)[0] for number in range(tiles)], chosen, count
 
 
 def measure(runs, options):
