@@ -34,11 +34,21 @@ constexpr int64_t matmul_tiles(int64_t M, int64_t N, int64_t tile_m, int64_t til
   return ceil_div(M, tile_m) * ceil_div(ceil_div(N, 16), tile_panels);
 }
 
-// Whether a product copies the rows of a register tile before it uses them: the left operand stands transposed, its k's a
-// multiple of 4 KiB apart, so that a cache of 8 ways holds 8 of them; and enough panels of a tile read the copy. Of more
-// k's than a block of the sum there would be no room for the copy.
+// Whether a product may copy the rows of its register tiles before it uses them: the left operand stands transposed, each
+// k in a line far from the last one's, and often in the same sets of a cache; and enough panels of a tile read the copy. Of
+// more k's than a block of the sum there would be no room for it.
 constexpr bool matmul_copies_rows(int64_t a_row_stride, int64_t a_k_bytes, int64_t K, int64_t tile_panels) {
-  return a_row_stride == 1 && a_k_bytes != 0 && a_k_bytes % 4096 == 0 && K <= 4096 && tile_panels >= 8;
+  return a_row_stride == 1 && a_k_bytes >= 1024 && K <= 4096 && tile_panels >= 8;
+}
+
+// Where a product takes the panels of its right operand from: as they lie in memory; or it copies those of a tile side by
+// side first, once for all tiles of rows, from rows of k or from columns. Where the k's of a panel lie far from one another,
+// most of them share few sets of the caches, and are read from far away for each tile of rows.
+enum class MatmulPanels : int64_t { kAsTheyAre = 0, kOfRows = 1, kOfColumns = 2 };
+
+// The elements of a product's scratch.
+constexpr int64_t matmul_scratch_lanes(bool copies_rows, bool packs_panels, int64_t K, int64_t tile_panels) {
+  return 16 * K * (copies_rows + (packs_panels ? tile_panels : 0));
 }
 
 // A reduction over rows reads so much of a row at a time.

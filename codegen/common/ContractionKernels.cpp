@@ -8,6 +8,7 @@
 
 using namespace mlir;
 using namespace mlir::ferrule;
+using ::ferrule::kernels::MatmulPanels;
 
 namespace {
 
@@ -16,6 +17,7 @@ struct MatmulCall {
   Value a, b;
   DimExpr aRowStride, aInnerStride, bPanelStride, bInnerStride, m, n, k;
   bool bPadded = true;
+  MatmulPanels source = MatmulPanels::kAsTheyAre;
   /// Matrices of a batch, row-major one after the other.
   DimExpr batch = 1;
 };
@@ -46,6 +48,8 @@ static MatmulCall describeMatmul(Operation *root) {
     Dims x = getDims(op.getX()), g = getDims(op.getG());
     call = {op.getX(), op.getG(), DimExpr(1), x[1], width, g[1], x[1], g[1], x[0]};
     call.bPadded = g[1].getConstant().value_or(1) % laneCount == 0;
+    if (packsRightOperand(call.m, call.n, call.k))
+      call.source = MatmulPanels::kOfRows;
     return call;
   }
   auto op = cast<MatmulOp>(root);
@@ -55,12 +59,15 @@ static MatmulCall describeMatmul(Operation *root) {
     batch = batch * size;
   a.erase(a.begin(), a.end() - 2);
   b.erase(b.begin(), b.end() - 2);
-  bool transposed = op.getTransposeA();
-  call = {op.getA(), op.getB(), {}, {}, width, b[1], a[transposed ? 1 : 0], b[1], b[0]};
+  bool transposed = op.getTransposeA(), columns = op.getTransposeB();
+  DimExpr n = b[columns ? 0 : 1], k = b[columns ? 1 : 0];
+  call = {op.getA(), op.getB(), {}, {}, columns ? k : width, columns ? DimExpr(1) : n, a[transposed ? 1 : 0], n, k};
   call.aRowStride = transposed ? DimExpr(1) : a[1];
   call.aInnerStride = transposed ? a[1] : DimExpr(1);
-  call.bPadded = b[1].getConstant().value_or(1) % laneCount == 0;
+  call.bPadded = n.getConstant().value_or(1) % laneCount == 0;
   call.batch = batch;
+  if (op.packsRightOperand())
+    call.source = columns ? MatmulPanels::kOfColumns : MatmulPanels::kOfRows;
   return call;
 }
 
@@ -89,8 +96,11 @@ LogicalResult KernelEmission::emitContraction(Operation *root) {
   ProductShape shape{call.m.getConstant(), call.n.getConstant(), k, rowBytes, columnBytes, transposed};
   auto [tileRows, tilePanels] = getProductTiles()[choose(getProductTiles().size(), chooseProductTile(shape))];
   // What is not known yet may turn out so.
-  if (transposed && ::ferrule::kernels::matmul_copies_rows(1, columnBytes.value_or(4096), k.value_or(0), tilePanels))
-    spec.scratchBytes = call.k * DimExpr(laneCount * elementBytes);
+  bool copies =
+      transposed && ::ferrule::kernels::matmul_copies_rows(1, columnBytes.value_or(1024), k.value_or(0), tilePanels);
+  bool packs = call.source != MatmulPanels::kAsTheyAre;
+  spec.scratchBytes =
+      call.k * DimExpr(::ferrule::kernels::matmul_scratch_lanes(copies, packs, 1, tilePanels) * elementBytes);
   DimExpr tiles = DimExpr::ceilDiv(call.m, DimExpr(tileRows)) *
                   DimExpr::ceilDiv(DimExpr::ceilDiv(call.n, DimExpr(laneCount)), DimExpr(tilePanels));
   spec.tiles = call.batch * tiles;
@@ -99,8 +109,9 @@ LogicalResult KernelEmission::emitContraction(Operation *root) {
     auto callSkeleton = [&](Value a, Value b, Value begin, Value end) {
       e.call("ferrule_matmul" + suffix,
              {ctx, e.addressOf(store), e.addressOf(fetch), a, size(call.aRowStride), size(call.aInnerStride), b,
-              size(call.bPanelStride), size(call.bInnerStride), e.index(call.bPadded), size(call.m), size(call.n),
-              size(call.k), e.index(tileRows), e.index(tilePanels), begin, end, scratch(e)});
+              size(call.bPanelStride), size(call.bInnerStride), e.index(call.bPadded),
+              e.index(static_cast<int64_t>(call.source)), size(call.m), size(call.n), size(call.k), e.index(tileRows),
+              e.index(tilePanels), begin, end, scratch(e)});
     };
     Value a = getInput(e, ctx, call.a), b = getInput(e, ctx, call.b), begin = tileBegin(e), end = tileEnd(e);
     if (!batched) {

@@ -10,11 +10,19 @@
 using namespace mlir;
 using namespace mlir::ferrule;
 
-/// In registers 14x32 and 8x48 with AVX-512; for one or two rows 2x64; 6x16 with AVX2, and 8x16 with NEON. The last is
-/// for rows that are copied first, once for its panels.
-static constexpr ProductTile productTiles[] = {{42, 2}, {48, 3}, {2, 4},  {14, 2}, {24, 3},
-                                               {84, 2}, {96, 3}, {168, 2}, {42, 16}};
-enum : unsigned { twoPanels = 0, threePanels = 1, fewRows = 2, lowTwoPanels = 3, lowThreePanels = 4, copiedRows = 8 };
+/// In registers 14x32 and 8x48 with AVX-512; for one or two rows 2x64; 6x16 with AVX2, and 8x16 with NEON. The last two
+/// are for rows that are copied first, once for all panels of a tile.
+static constexpr ProductTile productTiles[] = {{42, 2}, {48, 3}, {2, 4},   {14, 2},  {24, 3},
+                                               {84, 2}, {96, 3}, {168, 2}, {42, 16}, {48, 15}};
+enum : unsigned {
+  twoPanels = 0,
+  threePanels = 1,
+  fewRows = 2,
+  lowTwoPanels = 3,
+  lowThreePanels = 4,
+  manyTwoPanels = 8,
+  manyThreePanels = 9
+};
 
 ArrayRef<ProductTile> mlir::ferrule::getProductTiles() { return productTiles; }
 
@@ -60,11 +68,10 @@ unsigned mlir::ferrule::chooseProductTile(const ProductShape &shape) {
   int64_t panels = (*n + panelWidth - 1) / panelWidth;
   if (m && *m <= 2 && panels >= 4)
     return chooseForFewRows(panels);
-  // Fewer panels do not pay for the copy, nor do fewer k's: at 512 it costs 2 to 18 %, at 1,024 it is even or gains 17.
-  const ProductTile &copied = productTiles[copiedRows];
-  if (panels >= copied.panels && k && *k >= 1024 && columnBytes &&
-      ::ferrule::kernels::matmul_copies_rows(isTransposed, *columnBytes, *k, copied.panels))
-    return copiedRows;
+  // Fewer panels do not pay for the copy of the rows; more k's would take panels of megabytes for each thread.
+  if (m && *m >= 64 && panels >= 15 && k && *k >= 256 && *k <= 2048 && isTransposed && columnBytes &&
+      ::ferrule::kernels::matmul_copies_rows(1, *columnBytes, *k, 15))
+    return preferThreePanels(m, panels) ? manyThreePanels : manyTwoPanels;
   // Rows that lie a multiple of 4 KiB apart share a set of an 8-way cache: no more than 8 of them fit.
   bool rowsCollide = rowBytes && *rowBytes != 0 && *rowBytes % 4096 == 0 && panels > 3;
   bool three = rowsCollide || preferThreePanels(m, panels);

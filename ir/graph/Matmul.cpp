@@ -37,6 +37,20 @@ DimExpr MatmulOp::getInnerSize() {
   return dims[dims.size() - (getTransposeA() ? 2 : 1)];
 }
 
+bool packsRightOperand(const DimExpr &m, const DimExpr &n, const DimExpr &k) {
+  // Of fewer rows each copied line serves few tiles; of fewer k's or columns the first-level cache holds most of a
+  // panel. More k's are no single block of the sum.
+  constexpr int64_t leastRows = 64, leastColumns = 128, leastDepth = 64, mostDepth = 4096;
+  std::optional<int64_t> rows = m.getConstant(), columns = n.getConstant(), depth = k.getConstant();
+  return (!rows || *rows >= leastRows) && columns && *columns >= leastColumns && depth && *depth >= leastDepth &&
+         *depth <= mostDepth;
+}
+
+bool MatmulOp::packsRightOperand() {
+  Dims sizes = getDims(getResult());
+  return ::mlir::ferrule::packsRightOperand(sizes[sizes.size() - 2], sizes.back(), getInnerSize());
+}
+
 /// With C = op(A) op(B): dA = dC op(B)^T and dB = op(A)^T dC, written so that no transpose op is needed.
 LogicalResult MatmulOp::buildGradient(GraphBuilder &b, ValueRange cotangents, MutableArrayRef<Value> gradients) {
   Value left = getA(), right = getB(), g = cotangents[0];

@@ -21,6 +21,8 @@ def Ferrule_MatmulOp
                                             ::llvm::SmallVectorImpl<::mlir::Type> &types);
     /// k, the size that is summed over.
     ::ferrule::DimExpr getInnerSize();
+    /// packsRightOperand of its sizes.
+    bool packsRightOperand();
   }];
 }
 

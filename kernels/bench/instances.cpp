@@ -26,7 +26,7 @@ inline __attribute__((always_inline)) void keep(void* ctx, int64_t row, int64_t 
 #define FERRULE_MATMUL(id, M, N, K, tile_m, tile_panels)                                                             \
   extern "C" void FERRULE_STATIC_NAME(matmul_##id)(void* ctx, const float* p, const float* q, int64_t tile_begin,    \
                                                    int64_t tile_end) {                                               \
-    ferrule_matmul_f32(ctx, keep, nullptr, p, K, 1, q, K * 16, 16, 1, M, N, K, tile_m, tile_panels, tile_begin,      \
+    ferrule_matmul_f32(ctx, keep, nullptr, p, K, 1, q, K * 16, 16, 1, 0, M, N, K, tile_m, tile_panels, tile_begin,      \
                        tile_end, nullptr);                                                                           \
   }
 alignas(64) static unsigned char scratch[ferrule::kernels::conv_weight_gradient_scratch_bytes(

@@ -22,6 +22,7 @@ auto skeleton(const SkeletonTable& table) {
 struct Case {
   int64_t M, N, K, tile_m, tile_panels;
   bool packed, transposed, special;
+  MatmulPanels source = MatmulPanels::kAsTheyAre;
 };
 
 template <typename T>
@@ -32,9 +33,16 @@ void check(const Case& c, uint64_t seed) {
   random.fill(a, c.special);
   random.fill(b, c.special);
   const int64_t a_row = c.transposed ? 1 : c.K, a_k = c.transposed ? c.M : 1;
-  const int64_t b_panel = c.packed ? c.K * 16 : 16, b_k = c.packed ? 16 : c.N;
-  Buffer<T> expected(c.M * c.N), actual(c.M * c.N), scratch(16 * c.K + 1);
+  int64_t b_panel = c.packed ? c.K * 16 : 16, b_k = c.packed ? 16 : c.N;
+  Buffer<T> expected(c.M * c.N), actual(c.M * c.N), scratch(matmul_scratch_lanes(true, true, c.K, c.tile_panels) + 1);
   reference_matmul(a.data(), a_row, a_k, b.data(), b_panel, b_k, c.M, c.N, c.K, expected.data());
+  if (c.source == MatmulPanels::kOfColumns) {
+    const std::vector<T> rows(b.data(), b.data() + c.K * c.N);
+    for (int64_t k = 0; k < c.K; ++k) {
+      for (int64_t n = 0; n < c.N; ++n) b.data()[n * c.K + k] = rows[k * c.N + n];
+    }
+    b_panel = c.K, b_k = 1;
+  }
   const int64_t tiles = matmul_tiles(c.M, c.N, c.tile_m, c.tile_panels);
   for (const SkeletonTable* table : runnable_skeletons()) {
     INFO(table->target << " M " << c.M << " N " << c.N << " K " << c.K << " tile " << c.tile_m << "x" << c.tile_panels
@@ -45,8 +53,9 @@ void check(const Case& c, uint64_t seed) {
       Matrix<T> out{actual.data(), c.N, asked.data()};
       // Two ranges, as two threads would take them.
       for (const auto& [begin, end] : {std::pair(tiles / 2, tiles), std::pair(int64_t{0}, tiles / 2)}) {
-        skeleton<T>(*table)(&out, store_matrix<T>, fetch, a.data(), a_row, a_k, b.data(), b_panel, b_k, c.packed, c.M,
-                            c.N, c.K, c.tile_m, c.tile_panels, begin, end, scratch.data());
+        skeleton<T> (*table)(&out, store_matrix<T>, fetch, a.data(), a_row, a_k, b.data(), b_panel, b_k, c.packed,
+                             static_cast<int64_t>(c.source), c.M, c.N, c.K, c.tile_m, c.tile_panels, begin, end,
+                             scratch.data());
       }
       REQUIRE(difference(expected, actual) == "");
     }
@@ -98,6 +107,26 @@ TEST_CASE("matmul that copies the rows of a tile equals the reference") {
     }
   }
   check<float>({1024, 130, 4096, 42, 8, false, true, false}, 5);
+}
+
+TEST_CASE("matmul that copies its panels equals the reference") {
+  Random random(3);
+  for (int64_t seed = 0; seed < sweep(60); ++seed) {
+    Case c{};
+    c.M = random.between(1, 80);
+    c.N = random.between(1, 150);
+    c.K = random.between(0, 70);
+    c.tile_m = random.between(1, 50);
+    c.tile_panels = random.between(1, 9);
+    c.transposed = random.between(0, 1) == 0;
+    c.special = random.between(0, 3) == 0;
+    c.source = random.between(0, 1) == 0 ? MatmulPanels::kOfRows : MatmulPanels::kOfColumns;
+    check<float>(c, seed);
+    check<double>(c, seed);
+  }
+  // Rows and panels.
+  check<float>({1024, 130, 300, 84, 8, false, true, false, MatmulPanels::kOfRows}, 5);
+  check<float>({1024, 130, 300, 84, 8, false, true, false, MatmulPanels::kOfColumns}, 6);
 }
 
 TEST_CASE("matmul moves its sums on at every 4,096th k") {
@@ -161,9 +190,7 @@ TEST_CASE("inner products of rows equal the reference") {
   }
 }
 
-TEST_CASE("matmul over no k is +0") {
-  check<float>({3, 20, 0, 14, 2, true, false, false}, 7);
-}
+TEST_CASE("matmul over no k is +0") { check<float>({3, 20, 0, 14, 2, true, false, false}, 7); }
 
 }  // namespace
 }  // namespace ferrule::kernels

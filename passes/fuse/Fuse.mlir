@@ -21,6 +21,20 @@ func.func @epilogue(%x: tensor<8x12xf32>, %w: tensor<12x20xf32>, %b: tensor<20xf
   return %r : tensor<8x20xf32>
 }
 
+// A transposed right operand that the kernel copies anyway stays as it is; a small one, or one of a size that is not known,
+// is transposed before.
+
+// CHECK-LABEL: func.func @transposed
+// CHECK: ferrule.matmul {{.*}} {transpose_b = true} : (tensor<64x64xf32>, tensor<128x64xf32>)
+// CHECK: ferrule.transpose
+// CHECK: ferrule.matmul {{.*}} : (tensor<63x64xf32>, tensor<64x128xf32>)
+// CHECK: return
+func.func @transposed(%x: tensor<64x64xf32>, %z: tensor<63x64xf32>, %w: tensor<128x64xf32>) -> (tensor<64x128xf32>, tensor<63x128xf32>) {
+  %y = ferrule.matmul %x, %w {transpose_b = true} : (tensor<64x64xf32>, tensor<128x64xf32>) -> tensor<64x128xf32>
+  %v = ferrule.matmul %z, %w {transpose_b = true} : (tensor<63x64xf32>, tensor<128x64xf32>) -> tensor<63x128xf32>
+  return %y, %v : tensor<64x128xf32>, tensor<63x128xf32>
+}
+
 // Two sums of different products over one domain are one pass, and the products are never stored.
 
 // CHECK-LABEL: func.func @sums

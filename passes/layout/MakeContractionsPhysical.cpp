@@ -78,14 +78,13 @@ template <typename SourceOp> SmallVector<NamedAttribute> getPoolAttributes(Sourc
   auto attribute = [&](StringRef name, DenseI64ArrayAttr given, ArrayRef<int64_t> absent) {
     return b.getNamedAttr(name, given ? given : b.getDenseI64ArrayAttr(absent));
   };
-  return {attribute("kernel", op.getKernelAttr(), ones),        attribute("strides", op.getStridesAttr(), zeros),
+  return {attribute("kernel", op.getKernelAttr(), ones),         attribute("strides", op.getStridesAttr(), zeros),
           attribute("pads_begin", op.getPadsBeginAttr(), zeros), attribute("pads_end", op.getPadsEndAttr(), zeros),
           attribute("dilations", op.getDilationsAttr(), ones),   b.getNamedAttr("groups", b.getI64IntegerAttr(1))};
 }
 
 template <typename PhysicalOp>
-Value createImageOp(GraphBuilder &b, RankedTensorType type, ValueRange operands,
-                    ArrayRef<NamedAttribute> attributes) {
+Value createImageOp(GraphBuilder &b, RankedTensorType type, ValueRange operands, ArrayRef<NamedAttribute> attributes) {
   return b.create<PhysicalOp>(TypeRange{type}, operands, attributes).getResult();
 }
 
@@ -102,9 +101,9 @@ struct ConvertConvolution : OpRewritePattern<ConvolutionOp> {
     GraphBuilder b(rewriter, op.getLoc());
     ArrayRef<int64_t> shape = op.getW().getType().getShape();
     Value panels = pack(b, op.getW(), getConvolutionLayout(shape, op.getGroups()));
-    Value y = createImageOp<ImageConvolutionOp>(b, channelsLastType(op.getResult()),
-                                                {toChannelsLast(b, op.getX()), panels},
-                                                getWindowAttributes(op, shape.drop_front(2)));
+    Value y =
+        createImageOp<ImageConvolutionOp>(b, channelsLastType(op.getResult()), {toChannelsLast(b, op.getX()), panels},
+                                          getWindowAttributes(op, shape.drop_front(2)));
     rewriter.replaceOp(op, toChannelsFirst(b, y));
     return success();
   }
@@ -166,8 +165,7 @@ template <typename PoolOp, typename PhysicalOp> struct ConvertPool : OpRewritePa
       operands.push_back(toChannelsLast(b, operand));
     SmallVector<NamedAttribute> attributes = getPoolAttributes(op);
     if constexpr (std::is_same_v<PoolOp, AvgPoolOp> || std::is_same_v<PoolOp, AvgPoolGradientOp>)
-      attributes.push_back(
-          rewriter.getNamedAttr("count_include_pad", rewriter.getBoolAttr(op.getCountIncludePad())));
+      attributes.push_back(rewriter.getNamedAttr("count_include_pad", rewriter.getBoolAttr(op.getCountIncludePad())));
     Value y = createImageOp<PhysicalOp>(b, channelsLastType(op.getResult()), operands, attributes);
     rewriter.replaceOp(op, toChannelsFirst(b, y));
     return success();
@@ -229,12 +227,12 @@ struct ConvertWeightProduct : OpRewritePattern<PackOp> {
   }
 };
 
-/// The micro-kernel reads the right operand row by row.
+/// The micro-kernel reads the right operand row by row, unless it copies it first.
 struct TransposeRightOperand : OpRewritePattern<MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
-    if (!op.getTransposeB())
-      return rewriter.notifyMatchFailure(op, "already row-major");
+    if (!op.getTransposeB() || op.packsRightOperand())
+      return rewriter.notifyMatchFailure(op, "row-major, or copied");
     int64_t rank = op.getB().getType().getRank();
     SmallVector<int64_t> pattern = llvm::to_vector(llvm::seq<int64_t>(0, rank));
     std::swap(pattern[rank - 1], pattern[rank - 2]);
@@ -255,12 +253,12 @@ LogicalResult mlir::ferrule::makeContractionsPhysical(ModuleOp module) {
   GreedyRewriteConfig config;
   config.enableFolding(false);
   RewritePatternSet products(context);
-  products.add<ConvertMatmul, ConvertTake, ConvertConvolution, ConvertConvolutionInputGradient, ConvertConvolutionWeightGradient>(
-      context);
-  products.add<ConvertPool<MaxPoolOp, ImageMaxPoolOp>, ConvertPool<AvgPoolOp, ImageAvgPoolOp>,
-               ConvertPool<MaxPoolGradientOp, ImageMaxPoolGradientOp>,
-               ConvertPool<MaxPoolSelectOp, ImageMaxPoolSelectOp>,
-               ConvertPool<AvgPoolGradientOp, ImageAvgPoolGradientOp>>(context);
+  products.add<ConvertMatmul, ConvertTake, ConvertConvolution, ConvertConvolutionInputGradient,
+               ConvertConvolutionWeightGradient>(context);
+  products
+      .add<ConvertPool<MaxPoolOp, ImageMaxPoolOp>, ConvertPool<AvgPoolOp, ImageAvgPoolOp>,
+           ConvertPool<MaxPoolGradientOp, ImageMaxPoolGradientOp>, ConvertPool<MaxPoolSelectOp, ImageMaxPoolSelectOp>,
+           ConvertPool<AvgPoolGradientOp, ImageAvgPoolGradientOp>>(context);
   return applyPatternsGreedily(module, std::move(products), config);
 }
 
