@@ -71,6 +71,9 @@ constexpr int64_t conv_column_blocks(int64_t groups, int64_t out_c) {
 // these read, 133 KiB of x and 16 KiB of dy in float, is to stay in a second-level cache. 19 tiles of 14 channels: with
 // 18, each 256 channels would leave 4 for a pass of their own.
 inline constexpr int64_t kWeightGradientBlock = 128, kWeightGradientChannels = 266;
+// So many tiles pass over a block before the next one is read. Their sums, at most 532 KiB in float, are read and written
+// once a block. What is copied of dy: two panels of a block.
+inline constexpr int64_t kWeightGradientTiles = 8, kWeightGradientCopied = kWeightGradientBlock * 2 * 16;
 
 // Whether the taps of a kernel row count as channels: they lie side by side in an image of one piece as they do in the
 // weight, and a few channels alone do not fill a register tile.
@@ -83,12 +86,20 @@ constexpr int64_t conv_weight_gradient_tiles(int64_t groups, int64_t in_c, int64
   const bool merges = weight_gradient_merges_taps(groups, in_c, kernel_w, dilation_w, pieces);
   return pieces * groups * ceil_div(ceil_div(out_c / groups, 16), 2) * kernel_d * kernel_h * (merges ? 1 : kernel_w);
 }
-// The scratch of a thread: two sums for each of the channels of two panels.
-constexpr int64_t conv_weight_gradient_scratch_bytes(int64_t groups, int64_t in_c, int64_t kernel_w, int64_t dilation_w,
+// The sums of a tile, in elements: two for each of the channels of two panels.
+constexpr int64_t conv_weight_gradient_sums(int64_t groups, int64_t in_c, int64_t kernel_w, bool merges) {
+  const int64_t channels = merges ? in_c * kernel_w : in_c / groups;
+  return (channels < kWeightGradientChannels ? channels : kWeightGradientChannels) * 2 * 2 * 16;
+}
+// The scratch of a thread: the sums of some tiles, and the copy.
+constexpr int64_t conv_weight_gradient_scratch_bytes(int64_t groups, int64_t in_c, int64_t out_c, int64_t kernel_d,
+                                                     int64_t kernel_h, int64_t kernel_w, int64_t dilation_w,
                                                      int64_t element_bytes, int64_t pieces = 1) {
   const bool merges = weight_gradient_merges_taps(groups, in_c, kernel_w, dilation_w, pieces);
-  const int64_t channels = merges ? in_c * kernel_w : in_c / groups;
-  return (channels < kWeightGradientChannels ? channels : kWeightGradientChannels) * 2 * 2 * 16 * element_bytes;
+  const int64_t tiles =
+      conv_weight_gradient_tiles(groups, in_c, out_c, kernel_d, kernel_h, kernel_w, dilation_w, pieces);
+  const int64_t waiting = tiles < kWeightGradientTiles ? tiles : kWeightGradientTiles;
+  return (waiting * conv_weight_gradient_sums(groups, in_c, kernel_w, merges) + kWeightGradientCopied) * element_bytes;
 }
 
 // Channels of a depthwise tile: small enough to share a row of 7 pixels, large enough that a tile is worth a call.

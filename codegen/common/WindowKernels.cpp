@@ -135,8 +135,9 @@ LogicalResult KernelEmission::emitWindow(Operation *root) {
     else if (!inputGradient)
       spec.tiles = spec.tiles * DimExpr(kernels::conv_column_blocks(groups, outC));
     if (weightGradient && !depthwise)
-      spec.scratchBytes = DimExpr(kernels::conv_weight_gradient_scratch_bytes(
-          groups, inC, kernelW, number(15), elementOf(first).getIntOrFloatBitWidth() / 8, pieceCount));
+      spec.scratchBytes = DimExpr(
+          kernels::conv_weight_gradient_scratch_bytes(groups, inC, outC, kernelD, kernelH, kernelW, number(15),
+                                                      elementOf(first).getIntOrFloatBitWidth() / 8, pieceCount));
     fetches = !weightGradient && !depthwise;
     if (fetches)
       fetch = emitFetch(sizes);

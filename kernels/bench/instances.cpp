@@ -30,7 +30,7 @@ inline __attribute__((always_inline)) void keep(void* ctx, int64_t row, int64_t 
                        tile_end, nullptr);                                                                           \
   }
 alignas(64) static unsigned char scratch[ferrule::kernels::conv_weight_gradient_scratch_bytes(
-    1, ferrule::kernels::kWeightGradientChannels, 1, 1, sizeof(float))];
+    1, ferrule::kernels::kWeightGradientChannels, 4096, 1, 1, 1, 1, sizeof(float))];
 // `callbacks` in parentheses.
 #define FERRULE_CONV_WITH(callbacks, skeleton, id, ...)                                                              \
   extern "C" void FERRULE_STATIC_NAME(skeleton##_##id)(void* ctx, const float* p, const float* q, int64_t tile_begin, \

@@ -47,7 +47,8 @@ struct Family<double> {
 // `skeleton` from its third parameter on, in two ranges, as two threads would take them.
 template <typename T, typename Skeleton>
 void call(Skeleton skeleton, const T* p, const T* q, const ConvShape& s, int64_t tiles) {
-  Buffer<T> scratch(conv_weight_gradient_scratch_bytes(s.groups, s.in_c, s.kernel_w, s.dilation_w, 1));
+  Buffer<T> scratch(conv_weight_gradient_scratch_bytes(s.groups, s.in_c, s.out_c, s.kernel_d, s.kernel_h, s.kernel_w,
+                                                       s.dilation_w, 1));
   for (const auto& [begin, end] : {std::pair(tiles / 2, tiles), std::pair(int64_t{0}, tiles / 2)}) {
     skeleton(p, q, s.batch, s.in_h, s.in_w, s.in_c, s.out_h, s.out_w, s.out_c, s.groups, s.kernel_h, s.kernel_w,
              s.stride_h, s.stride_w, s.pad_top, s.pad_left, s.dilation_h, s.dilation_w, s.in_d, s.out_d, s.kernel_d,
@@ -130,7 +131,8 @@ void call_with_pieces(Skeleton skeleton, const std::vector<const void*>& pieces,
                       const T* q, const ConvShape& s, int64_t tiles, T* out, int64_t columns) {
   Matrix<T> matrix{out, columns};
   const int64_t count = pieces.size();
-  Buffer<T> scratch(conv_weight_gradient_scratch_bytes(1, s.in_c, s.kernel_w, s.dilation_w, 1, count));
+  Buffer<T> scratch(conv_weight_gradient_scratch_bytes(1, s.in_c, s.out_c, s.kernel_d, s.kernel_h, s.kernel_w,
+                                                       s.dilation_w, 1, count));
   for (const auto& [begin, end] : {std::pair(tiles / 2, tiles), std::pair(int64_t{0}, tiles / 2)}) {
     skeleton(&matrix, store_matrix<T>, pieces.data(), channels.data(), count, q, s.batch, s.in_h, s.in_w, s.in_c,
              s.out_h, s.out_w, s.out_c, s.groups, s.kernel_h, s.kernel_w, s.stride_h, s.stride_w, s.pad_top, s.pad_left,
@@ -311,6 +313,9 @@ TEST_CASE("the gradient of a weight equals the reference over blocks of position
   // Where a block of the sum ends, positions are absent.
   check<float>({1, 64, 64, 9, 65, 64, 17, 1, 4, 1, 1, 1, 2, 0, 1, 1}, 11, false);
   check<float>({1, 128, 65, 2, 128, 65, 17, 1, 3, 3, 1, 1, 1, 1, 1, 1}, 12, true);
+  // More tiles than pass over a block together, of whole and of ragged pairs of panels; also of several groups.
+  check<float>({1, 12, 13, 280, 12, 13, 70, 1, 3, 3, 1, 1, 1, 1, 1, 1}, 13, false);
+  check<double>({1, 12, 13, 27, 12, 13, 105, 3, 3, 3, 1, 1, 1, 1, 1, 1}, 14, true);
 }
 
 TEST_CASE("convolutions move their sums on at every 4,096th k, absent positions counted") {

@@ -4,7 +4,7 @@
 #include "kernels/skeletons.h"
 
 alignas(64) static unsigned char scratch[ferrule::kernels::conv_weight_gradient_scratch_bytes(
-    1, ferrule::kernels::kWeightGradientChannels, 1, 1, sizeof(float))];
+    1, ferrule::kernels::kWeightGradientChannels, 4096, 1, 1, 1, 1, sizeof(float))];
 
 #define FERRULE_INSTANCE(skeleton, id, ...)                                                                          \
   extern "C" void FERRULE_STATIC_NAME(skeleton##_##id)(void* ctx, FerruleStore store, const float* p, const float* q, \

@@ -4,9 +4,11 @@
 // contraction runs over positions, so one (panel pair, tap) is a product of a channels x positions and a positions x
 // lanes matrix. Output positions whose input lies in the padding are absent, which here only shortens loops.
 //
-// There may be far more positions than caches hold of x and dy. They are taken in blocks, over each of which all
-// register tiles pass before the next; meanwhile the sums of a tile wait in scratch. What order a sum has is not
-// changed by this: its positions come in ascending order all the same.
+// There may be far more positions than caches hold of x and dy. They are taken in blocks, over each of which the
+// register tiles of several tiles of threads pass before the next, so that x is read once for these; meanwhile the sums
+// of a tile wait in scratch. What order a sum has is not changed by this: its positions come in ascending order all the
+// same. Of dy, a block of two panels is copied first: its rows lie out_c elements apart, and all register tiles read
+// them.
 //
 // No sum runs over input channels, so x may lie in pieces that share them: each piece has rows of its own.
 #include "kernels/base/define.h"
@@ -28,9 +30,11 @@ struct WeightRows {
   int64_t column, last_count, weight_row, panel_rows;
 };
 
-// What a register tile will read in the next block is asked for while it reads this one: from row to row the addresses
-// lie too far apart for the processor to foresee them. Not where that takes the place of products (see matmul).
+// What a register tile will read in the next block, and so many positions ahead, is asked for: from position to
+// position the addresses lie too far apart for the processor to foresee them. Not where that takes the place of
+// products (see matmul).
 inline constexpr bool kPrefetches = !kMultipliesByElement;
+inline constexpr int64_t kAhead = 16;
 
 // `count` of the input channels of a group, from number `first` on.
 template <typename T>
@@ -38,6 +42,13 @@ struct InputChannels {
   const T* x;            // at the first of them
   int64_t pixel_stride;  // elements from one pixel to the next
   int64_t first, count;
+};
+
+// The segments [first, end) of positions for the channels [channel, channel_end). `copies`: the columns of this pair of
+// panels in this block are not in the copy yet.
+struct Part {
+  int64_t channel, channel_end, first, end;
+  bool copies;
 };
 
 template <typename T>
@@ -48,7 +59,8 @@ struct WeightGradient {
   const T* dy;  // at the group's first output channel
   ConvShape s;
   bool merges;  // the taps of a kernel row count as channels
-  T* scratch;
+  T* sums;      // of the tile of threads
+  T* copy;      // of dy, for a block of positions
 
   // The sums of a register tile between two blocks of positions.
   template <int ROWS, int PANELS>
@@ -59,6 +71,9 @@ struct WeightGradient {
   // Positions are cut into segments: rows of the output, or parts of long rows.
   FERRULE_INLINE int64_t row_segments() const { return ceil_div(s.out_w, kWeightGradientBlock); }
   FERRULE_INLINE int64_t segments() const { return s.batch * s.out_d * s.out_h * row_segments(); }
+  FERRULE_INLINE int64_t position(int64_t segment) const {
+    return segment / row_segments() * s.out_w + segment % row_segments() * kWeightGradientBlock;
+  }
   FERRULE_INLINE int64_t block_segments() const {
     return s.out_w == 0 || s.out_w > kWeightGradientBlock ? 1 : kWeightGradientBlock / s.out_w;
   }
@@ -127,10 +142,7 @@ struct WeightGradient {
     const int64_t row_parts = row_segments(), step = s.stride_w * input.pixel_stride;
     const int64_t row_stride = s.in_w * input.pixel_stride;
     const int64_t next_x = row_parts == 1 ? block_segments() * s.stride_h * row_stride : kWeightGradientBlock * step;
-    const int64_t next_dy = (row_parts == 1 ? block_segments() * s.out_w : kWeightGradientBlock) * s.out_c;
-    const auto position = [&](int64_t segment) __attribute__((always_inline)) {
-      return segment / row_parts * s.out_w + segment % row_parts * kWeightGradientBlock;
-    };
+    const int64_t copied = position(first);
     const bool one_block = s.batch * s.out_d * s.out_h * s.out_w <= kContractionBlock;
     int64_t boundary = position(first) / kContractionBlock * kContractionBlock + kContractionBlock;
 #pragma clang loop unroll(disable)
@@ -140,8 +152,8 @@ struct WeightGradient {
       const int64_t plane = row / (s.out_h * s.out_d) * s.in_d + od * s.stride_d - s.pad_front + offset_d;
       const int64_t input_row = plane * s.in_h + oh * s.stride_h - s.pad_top + offset_h;
       const T* a = input.x + input_row * row_stride + (offset_w - s.pad_left) * input.pixel_stride + channel;
-      const T* b = dy + row * s.out_w * s.out_c + weight.column;
-      const T *next_a = a + next_x, *next_b = b + next_dy;
+      const T* b = copy + (row * s.out_w - copied) * (PANELS * kLanes);
+      const T* next_a = a + next_x;
       // Outputs [ow, stop), of which only the channels [lowest, highest) have an input.
       const auto add = [&](int64_t ow, int64_t stop, int64_t lowest, int64_t highest) __attribute__((always_inline)) {
         while (ow < stop) {
@@ -156,11 +168,14 @@ struct WeightGradient {
           const auto values = [&](int64_t k, Vec<T>(&out)[PANELS]) __attribute__((always_inline)) {
 #pragma unroll
             for (int p = 0; p < PANELS; ++p) {
-              const T* from = b + (ow + k) * s.out_c + p * kLanes;
-              out[p] = RAGGED ? load_first(from, weight.last_count) : load(from);
-              if (kPrefetches) __builtin_prefetch(next_b + (ow + k) * s.out_c + p * kLanes);
+              out[p] = load(b + (ow + k) * (PANELS * kLanes) + p * kLanes);
             }
-            if (kPrefetches) __builtin_prefetch(next_a + (ow + k) * step);
+            if (kPrefetches) {
+              // From memory for the next block, and from the second-level cache for the next positions.
+              __builtin_prefetch(next_a + (ow + k) * step, 0, 2);
+              __builtin_prefetch(a + (ow + k + kAhead) * step);
+              if (ROWS > 8) __builtin_prefetch(a + (ow + k + kAhead) * step + ROWS - 1);
+            }
           };
           tile.accumulate(a + ow * step, 1, step, until - ow, values, lowest, highest);
           ow = until;
@@ -203,37 +218,54 @@ struct WeightGradient {
     }
   }
 
+  // The columns of a part, side by side, and +0 where there is no column. What follows them is asked for.
   template <int PANELS, bool RAGGED>
-  FERRULE_INLINE void channels(const WeightRows& weight) const {
-    const int64_t count = merges ? s.kernel_w * s.in_c : input.count;
-    constexpr int64_t kMax = max_rows<T>(PANELS);
-    // Tiles of nearly equal height: 16 channels are 8 + 8, not 14 + 2.
-    int64_t height = ceil_div(count, ceil_div(count, kMax));
-    if (height > 8 && height % 2 != 0) ++height;
-    const int64_t group = kWeightGradientChannels / height * height;
-    const int64_t all = segments(), block = block_segments();
-    for (int64_t g = 0; g < count; g += group) {
-      const int64_t group_end = least(g + group, count);
-      const int64_t whole = g + (group_end - g) / height * height;
-      int64_t first = 0;
-#pragma clang loop unroll(disable)
-      do {
-        const int64_t end = least(first + block, all);
-        const auto tiles = [&](int64_t rows, int64_t channel) __attribute__((always_inline)) {
-          with_height<T, PANELS>(rows, [&](auto h, int64_t r) __attribute__((always_inline)) {
-            T* waiting = scratch + (channel + r - g) * (2 * PANELS * kLanes);
-            tile<decltype(h)::value, PANELS, RAGGED>(weight, channel + r, first, end, waiting);
-          });
-        };
-        for (int64_t channel = g; channel < whole; channel += height) tiles(height, channel);
-        if (count % height != 0 && whole < group_end) tiles(count % height, whole);
-        first = end;
-      } while (first < all);
+  FERRULE_LATE_INLINE void copy_columns(const WeightRows& weight, const Part& part) const {
+    const int64_t begin = position(part.first), count = position(part.end) - begin;
+    const T* from = dy + begin * s.out_c + weight.column;
+    const int64_t next = count * s.out_c;
+#pragma clang loop unroll_count(2)
+    for (int64_t i = 0; i < count; ++i) {
+#pragma unroll
+      for (int p = 0; p < PANELS; ++p) {
+        const T* at = from + i * s.out_c + p * kLanes;
+        ferrule::kernels::store(copy + (i * PANELS + p) * kLanes,
+                                RAGGED ? load_first(at, weight.last_count) : load(at));
+        if (kPrefetches) __builtin_prefetch(at + next, 0, 2);
+      }
     }
   }
 
+  // A tile of threads in a part.
+  template <int PANELS, bool RAGGED>
+  FERRULE_INLINE void channels(const WeightRows& weight, const Part& part) const {
+    const int64_t count = all_channels(), height = tile_height<PANELS>();
+    const int64_t whole = part.channel + (part.channel_end - part.channel) / height * height;
+    if (part.copies) copy_columns<PANELS, RAGGED>(weight, part);
+    const auto tiles = [&](int64_t rows, int64_t channel) __attribute__((always_inline)) {
+      with_height<T, PANELS>(
+          rows, [&](auto h, int64_t r) __attribute__((always_inline)) {
+            T* waiting = sums + (channel + r - part.channel) * (2 * PANELS * kLanes);
+            tile<decltype(h)::value, PANELS, RAGGED>(weight, channel + r, part.first, part.end, waiting);
+          });
+    };
+    for (int64_t channel = part.channel; channel < whole; channel += height) tiles(height, channel);
+    if (count % height != 0 && whole < part.channel_end) tiles(count % height, whole);
+  }
+  // Elements of the sums of a tile of threads.
+  FERRULE_INLINE int64_t sums_stride() const { return conv_weight_gradient_sums(s.groups, s.in_c, s.kernel_w, merges); }
+  FERRULE_INLINE int64_t all_channels() const { return merges ? s.kernel_w * s.in_c : input.count; }
+  // Tiles of nearly equal height: 16 channels are 8 + 8, not 14 + 2.
+  template <int PANELS>
+  FERRULE_INLINE int64_t tile_height() const {
+    constexpr int64_t kMax = max_rows<T>(PANELS);
+    const int64_t count = all_channels();
+    const int64_t height = ceil_div(count, ceil_div(count, kMax));
+    return height > 8 && height % 2 != 0 ? height + 1 : height;
+  }
+
   // One tile: the panels 2 * pair and 2 * pair + 1 of group g at one tap.
-  FERRULE_INLINE void pair_at(int64_t g, int64_t pair, Tap at) const {
+  FERRULE_INLINE void pair_at(int64_t g, int64_t pair, Tap at, const Part& part) const {
     const int64_t columns = s.out_c / s.groups;
     const int64_t panels = ceil_div(columns, kLanes), ragged = columns % kLanes;
     const int64_t panel_rows = s.kernel_d * s.kernel_h * s.kernel_w * (s.in_c / s.groups);
@@ -242,16 +274,20 @@ struct WeightGradient {
       const int64_t weight_row = (g * panels + panel) * panel_rows + tap * (s.in_c / s.groups) + input.first;
       return WeightRows{at, panel * kLanes, last_count, weight_row, panel_rows};
     };
-    const int64_t first = pair * 2;
+    const int64_t first_panel = pair * 2;
     if constexpr (has_tile<T>(2)) {
-      if (columns >= 2 * kLanes && (first + 2) * kLanes <= columns) return channels<2, false>(rows_of(first, kLanes));
+      if (columns >= 2 * kLanes && (first_panel + 2) * kLanes <= columns)
+        return channels<2, false>(rows_of(first_panel, kLanes), part);
     }
-    for (int64_t panel = first; panel < first + 2 && panel < panels; ++panel) {
+    WeightGradient one = *this;
+    for (int64_t panel = first_panel; panel < first_panel + 2 && panel < panels; ++panel) {
       if (ragged != 0 && panel == panels - 1) {
-        channels<1, true>(rows_of(panel, ragged));
+        one.template channels<1, true>(rows_of(panel, ragged), part);
       } else if (columns >= kLanes) {
-        channels<1, false>(rows_of(panel, kLanes));
+        one.template channels<1, false>(rows_of(panel, kLanes), part);
       }
+      one.sums += sums_stride() / 2;
+      one.copy += kWeightGradientCopied / 2;
     }
   }
 };
@@ -266,18 +302,55 @@ FERRULE_INLINE ConvShape flatten(ConvShape s) {
   return s;
 }
 
+// The tiles [begin, end) as one group; gradient_of(tile) is the WeightGradient of a tile.
+template <typename T, typename GradientOf>
+FERRULE_INLINE void tiles_of_group(GradientOf gradient_of, int64_t begin, int64_t end) {
+  const WeightGradient<T> any = gradient_of(begin);
+  const ConvShape& s = any.s;
+  const int64_t pairs = ceil_div(ceil_div(s.out_c / s.groups, kLanes), 2), taps_w = any.merges ? 1 : s.kernel_w;
+  const int64_t taps = s.kernel_d * s.kernel_h * taps_w;
+  const int64_t channels = any.all_channels(), segments = any.segments(), block = any.block_segments();
+  // A multiple of the height of all register tiles: of so many channels it does not depend on the number of panels.
+  constexpr int kPanels = has_tile<T>(2) ? 2 : 1;
+  const int64_t height = any.template tile_height<kPanels>();
+  const int64_t most = kWeightGradientChannels / height * height;
+#pragma clang loop unroll(disable)
+  for (int64_t channel = 0; channel < channels; channel += most) {
+    const int64_t channel_end = channel + most < channels ? channel + most : channels;
+    int64_t first = 0;
+#pragma clang loop unroll(disable)
+    do {
+      const int64_t last = first + block < segments ? first + block : segments;
+#pragma clang loop unroll(disable)
+      for (int64_t t = begin; t < end; ++t) {
+        WeightGradient<T> gradient = gradient_of(t);
+        gradient.sums += (t - begin) * any.sums_stride();
+        const int64_t tap = t % taps;
+        gradient.pair_at(t / (pairs * taps), t / taps % pairs,
+                         {tap / (s.kernel_h * taps_w), tap / taps_w % s.kernel_h, tap % taps_w},
+                         {channel, channel_end, first, last, t == begin || tap == 0});
+      }
+      first = last;
+    } while (first < segments);
+  }
+}
+
 // `input(g)` is the InputChannels of group g.
 template <typename T, typename Input>
 FERRULE_INLINE void weight_gradient(void* ctx, FerruleStore store, Input input, const T* dy, const ConvShape& s,
                                     bool merges, int64_t tile_begin, int64_t tile_end, void* scratch) {
   const int64_t pairs = ceil_div(ceil_div(s.out_c / s.groups, kLanes), 2), taps_w = merges ? 1 : s.kernel_w;
-  const int64_t taps = s.kernel_d * s.kernel_h * taps_w;
-  for (int64_t t = tile_begin; t < tile_end; ++t) {
-    const int64_t g = t / (pairs * taps);
-    const WeightGradient<T> gradient{ctx, store,  input(g), dy + g * (s.out_c / s.groups),
-                                     s,   merges, static_cast<T*>(scratch)};
-    const int64_t tap = t % taps;
-    gradient.pair_at(g, t / taps % pairs, {tap / (s.kernel_h * taps_w), tap / taps_w % s.kernel_h, tap % taps_w});
+  const int64_t tiles_of_g = pairs * s.kernel_d * s.kernel_h * taps_w;
+  T* const copy = static_cast<T*>(scratch);
+  const auto gradient_of = [&](int64_t t) __attribute__((always_inline)) {
+    const int64_t g = t / tiles_of_g;
+    return WeightGradient<T>{
+        ctx, store, input(g), dy + g * (s.out_c / s.groups), s, merges, copy + kWeightGradientCopied, copy};
+  };
+#pragma clang loop unroll(disable)
+  for (int64_t t = tile_begin; t < tile_end; t += kWeightGradientTiles) {
+    const int64_t end = t + kWeightGradientTiles;
+    tiles_of_group<T>(gradient_of, t, end < tile_end ? end : tile_end);
   }
 }
 
