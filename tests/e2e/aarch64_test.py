@@ -102,9 +102,9 @@ def test_weights_are_mapped_with_large_pages(ferrule_run, emulated_run, tmp_path
     assert_same(load_file(tmp_path / "emulated"), load_file(tmp_path / "native"))
 
 
-def test_a_product_whose_rows_are_copied_on_x86(ferrule_run, emulated_run, tmp_path):
-    """The gradient of a weight of width 1024, whose rows would share a set of the cache."""
-    random, shapes = np.random.default_rng(0), {"x": (20, 1024), "g": (20, 260)}
+def test_a_product_whose_rows_and_panels_are_copied_on_x86(ferrule_run, emulated_run, tmp_path):
+    """The gradient of a weight, over enough rows; on ARM the panels alone are copied."""
+    random, shapes = np.random.default_rng(0), {"x": (512, 256), "g": (512, 260)}
 
     def gradient(x, g):
         return F.matmul(x, g, transpose_a=True)
