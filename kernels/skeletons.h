@@ -42,7 +42,7 @@ constexpr bool matmul_copies_rows(int64_t a_row_stride, int64_t a_k_bytes, int64
 }
 
 // Where a product takes the panels of its right operand from: as they lie in memory; or it copies those of a tile side by
-// side first, once for all tiles of rows, from rows of k or from columns. Where the k's of a panel lie far from one another,
+// side first, once for all tiles of rows, from rows of k (where that pays on its target) or from columns. Where the k's of a panel lie far from one another,
 // most of them share few sets of the caches, and are read from far away for each tile of rows.
 enum class MatmulPanels : int64_t { kAsTheyAre = 0, kOfRows = 1, kOfColumns = 2 };
 

@@ -124,6 +124,11 @@ TEST_CASE("matmul that copies its panels equals the reference") {
     check<float>(c, seed);
     check<double>(c, seed);
   }
+  // Enough for rows of k to be copied on every target.
+  for (bool transposed : {false, true}) {
+    check<float>({259, 150, 600, 24, 3, false, transposed, false, MatmulPanels::kOfRows}, 7);
+    check<double>({259, 150, 600, 48, 15, false, transposed, true, MatmulPanels::kOfRows}, 8);
+  }
   // Rows and panels.
   check<float>({1024, 130, 300, 84, 8, false, true, false, MatmulPanels::kOfRows}, 5);
   check<float>({1024, 130, 300, 84, 8, false, true, false, MatmulPanels::kOfColumns}, 6);
