@@ -2,13 +2,29 @@
 
 #include <stdlib.h>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 namespace ferrule::runtime {
 namespace {
 
+// What is as large as two of the system's huge pages begins at one, and asks for them: an arena of small pages is more
+// than a processor keeps addresses of, and each pass over it waits for them. The last part of a page stays small, so no
+// more memory is taken than was asked for; a system without huge pages refuses, which does not matter.
+constexpr size_t kHugePageBytes = size_t{2} << 20, kLargeBytes = 2 * kHugePageBytes;
+
 void* system_allocate(void*, size_t byte_size, size_t alignment) {
   if (alignment < sizeof(void*)) alignment = sizeof(void*);
+#if defined(MADV_HUGEPAGE)
+  if (byte_size >= kLargeBytes && alignment < kHugePageBytes) alignment = kHugePageBytes;
+#endif
   void* pointer = nullptr;
-  return posix_memalign(&pointer, alignment, byte_size) == 0 ? pointer : nullptr;
+  if (posix_memalign(&pointer, alignment, byte_size) != 0) return nullptr;
+#if defined(MADV_HUGEPAGE)
+  if (byte_size >= kLargeBytes) (void)madvise(pointer, byte_size / kHugePageBytes * kHugePageBytes, MADV_HUGEPAGE);
+#endif
+  return pointer;
 }
 
 void system_deallocate(void*, void* pointer, size_t) { free(pointer); }

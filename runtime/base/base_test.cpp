@@ -1,4 +1,5 @@
 #include <string>
+#include <utility>
 
 #include "catch2/catch.hpp"
 #include "runtime/base/allocator.h"
@@ -77,6 +78,18 @@ const Allocator counting(Counter* counter) {
 }
 
 }  // namespace
+
+TEST_CASE("large memory begins at a huge page, small memory where it has to") {
+  const Allocator& allocator = system_allocator();
+  for (const auto& [bytes, alignment] :
+       {std::pair(size_t{9} << 20, size_t{2} << 20), std::pair(size_t{1} << 20, size_t{64})}) {
+    auto* memory = static_cast<unsigned char*>(allocator.allocate(allocator.context, bytes, 64));
+    REQUIRE(memory != nullptr);
+    CHECK(reinterpret_cast<uintptr_t>(memory) % alignment == 0);
+    memory[0] = memory[bytes - 1] = 1;
+    allocator.deallocate(allocator.context, memory, bytes);
+  }
+}
 
 TEST_CASE("an array gives back what it took, and moves") {
   Counter counter;
