@@ -105,10 +105,21 @@ private:
     op->walk([&](DispatchOp dispatch) { counts |= bool(getCountedDim(dispatch)); });
     node.clonable = !counts && !isa<WhileOp>(op);
     node.nanoseconds = time.ofControlFlow(op);
+    addCarries(op, node);
     for (Region &region : op->getRegions()) {
       RecomputeProblem inner = Describer(region.front(), constraints).run();
       for (uint64_t bytes : getLiveBytes(inner, getOriginal(inner)))
         node.workspaceBytes = std::max(node.workspaceBytes, bytes);
+    }
+  }
+
+  /// A loop's carry lies where its init was made if nothing else reads that.
+  void addCarries(Operation *op, RecomputeNode &node) {
+    for (unsigned carry = 0; carry < getCarryCount(op); ++carry) {
+      unsigned operand = getRegionOperands(op)[carry].getOperandNumber();
+      const RecomputeValue &init = problem.values[node.reads[operand]];
+      if (init.producer != noNode && init.bytes == problem.values[node.writes[carry]].bytes)
+        node.shares.push_back({carry, operand});
     }
   }
 
@@ -175,14 +186,14 @@ void mlir::ferrule::applySequence(Block &block, const RecomputeSequence &sequenc
     builder.setInsertionPoint(op);
     // The operation's own operands may be those of second runs already: what they were is known by value.
     SmallVector<Value> operands(op->getOperands());
-    for (auto [operand, instance] : llvm::zip(operands, step.reads))
+    for (auto [operand, instance] : llvm::zip(operands, sequence.getReads(step)))
       if (instance != sequence.instances[instance].value)
         operand = readFrom(builder, operand, values[instance]);
     op->setOperands(operands);
     if (!step.isClone)
       continue;
     op->setAttr(recomputedAttributeName, builder.getUnitAttr());
-    for (auto [instance, result] : llvm::zip(step.writes, op->getResults()))
+    for (auto [instance, result] : llvm::zip(sequence.getWrites(step), op->getResults()))
       values[instance] = result;
   }
 }

@@ -20,7 +20,8 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 } // namespace
 
-RecomputeChooser::RecomputeChooser(const RecomputeProblem &problem) : problem(problem) {
+RecomputeChooser::RecomputeChooser(const RecomputeProblem &problem, const RecomputeGaps &gaps)
+    : problem(problem), gaps(gaps) {
   std::vector<uint64_t> live = getLiveBytes(problem, getOriginal(problem));
   if (live.empty())
     return;
@@ -317,19 +318,21 @@ std::optional<RecomputeChoice> RecomputeChooser::choose(uint64_t target, double 
   return follow(plan, uint32_t(plan.settled.back().size()) - 1);
 }
 
-RecomputeChoice RecomputeChooser::chooseForced() const {
-  RecomputeChoice choice;
-  choice.border = border;
-  choice.policies.assign(problem.values.size(), RecomputePolicy::Keep);
+std::vector<RecomputePolicy> RecomputeChooser::getForcedPolicies() const {
+  std::vector<RecomputePolicy> policies(problem.values.size(), RecomputePolicy::Keep);
   for (uint32_t value = 0; value < problem.values.size(); ++value)
     if (problem.values[value].forced && !problem.values[value].pinned)
-      choice.policies[value] = RecomputePolicy::Once;
-  return choice;
+      policies[value] = RecomputePolicy::Once;
+  return policies;
+}
+
+RecomputeChoice RecomputeChooser::chooseForced() const {
+  return makeChoice(gaps, problem, getForcedPolicies(), border);
 }
 
 /// From the cheapest way to the last cut back to the first. What can be made anywhere need not be kept across a cut.
 RecomputeChoice RecomputeChooser::follow(const Plan &plan, uint32_t last) const {
-  RecomputeChoice choice = chooseForced();
+  std::vector<RecomputePolicy> policies = getForcedPolicies();
   uint32_t cut = uint32_t(cuts.size()) - 1, index = last;
   while (cut > 0) {
     const State &state = plan.settled[cut][index];
@@ -337,16 +340,16 @@ RecomputeChoice RecomputeChooser::follow(const Plan &plan, uint32_t last) const 
     for (uint32_t node = cuts[state.from]; node < cuts[cut]; ++node)
       for (uint32_t value : problem.nodes[node].writes)
         if (!problem.values[value].forced)
-          choice.policies[value] = level.policies[value];
+          policies[value] = level.policies[value];
     if (state.level != 0)
       for (uint32_t value : crossing[cut])
         if (problem.values[value].producer >= cuts[state.from] && !problem.values[value].forced &&
             !isAlwaysAtHand(value))
-          choice.policies[value] = RecomputePolicy::Keep;
+          policies[value] = RecomputePolicy::Keep;
     index = state.fromState;
     cut = state.from;
   }
-  return choice;
+  return makeChoice(gaps, problem, policies, border);
 }
 
 } // namespace mlir::ferrule

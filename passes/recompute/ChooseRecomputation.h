@@ -18,7 +18,7 @@ namespace mlir::ferrule {
 /// target.
 class RecomputeChooser {
 public:
-  explicit RecomputeChooser(const RecomputeProblem &problem);
+  RecomputeChooser(const RecomputeProblem &problem, const RecomputeGaps &gaps);
 
   /// The most bytes that are live in the block as it was written.
   uint64_t getOriginalPeak() const { return originalPeak; }
@@ -50,6 +50,7 @@ private:
   void findTransients(const std::vector<uint64_t> &live);
   void findCuts();
   void addLevel(double maxDensity);
+  std::vector<RecomputePolicy> getForcedPolicies() const;
   bool isAlwaysAtHand(uint32_t value) const;
   static bool isOverKept(const RecomputeNode &node, const Level &level);
   bool isCandidate(uint32_t value) const;
@@ -59,6 +60,7 @@ private:
   RecomputeChoice follow(const Plan &plan, uint32_t last) const;
 
   const RecomputeProblem &problem;
+  const RecomputeGaps &gaps;
   uint64_t originalPeak = 0, smallBytes = 0;
   uint32_t border = 0;
   /// By value: the last use up to the border, and whether there is one behind it.

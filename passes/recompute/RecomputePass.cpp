@@ -5,9 +5,9 @@
 #include "ir/graph/ModuleDims.h"
 #include "passes/memory/MemoryPlan.h"
 #include "passes/recompute/BlockProblem.h"
-#include "passes/recompute/ChooseRecomputation.h"
 #include "passes/recompute/DescribePeak.h"
 #include "passes/recompute/Marks.h"
+#include "passes/recompute/RecomputeSearch.h"
 #include "passes/recompute/ScanSegments.h"
 #include "passes/schedule/Schedule.h"
 
@@ -26,18 +26,10 @@ using namespace mlir::ferrule;
 
 namespace {
 
-/// Targets tried for one limit on the estimated bytes; each halves what is open.
-constexpr unsigned bisectionSteps = 10;
-/// Targets tried for the smallest arena.
-constexpr uint64_t smallestSteps = 16;
-/// Instructions looked at while values are taken back in one order, and the most trials.
-constexpr size_t relaxSteps = 200000, relaxTries = 256;
 /// The part of an entry's estimated time that may go into a smaller arena without a budget, for arenas that are not
-/// small, and if that makes them smaller by more than one part in so many.
+/// small.
 constexpr double freeShare = 1.0 / 256;
-/// What a sequence takes may be so many times less than the chooser estimates.
-constexpr double estimateError = 4;
-constexpr uint64_t smallArenaBytes = 16 << 20, smallGain = 64;
+constexpr uint64_t smallArenaBytes = 16 << 20;
 /// How often the limit is lowered because the planner needed more than was estimated.
 constexpr unsigned attemptCount = 4;
 /// Recomputation is chosen again for what came of it so often: the second time what was recomputed is recomputed.
@@ -51,12 +43,6 @@ constexpr uint64_t leastCutPart = 256;
 constexpr size_t mostTriedTwice = 4096;
 
 constexpr uint64_t unlimited = std::numeric_limits<uint64_t>::max();
-
-struct Candidate {
-  RecomputeChoice choice;
-  RecomputeSequence sequence;
-  uint64_t bytes = 0;
-};
 
 /// One entry and its budget.
 class EntryRecomputer {
@@ -89,13 +75,16 @@ public:
     while (std::optional<SegmentableScan> scan = findSegmentableScan(entry, constraints, 1, /*onlyMarked=*/true))
       cut(*scan);
     RecomputeProblem problem = describeBlock(entry.getBody().front(), constraints);
-    apply(problem, expandChoice(problem, RecomputeChooser(problem).chooseForced()));
+    apply(problem, RecomputeSearch(problem).expandForced());
   }
 
   /// Finds what can be computed again without a budget and, if that or a budget needs it, the arena.
   LogicalResult findFree(bool hasBudget) {
     RecomputeProblem problem = describeBlock(entry.getBody().front(), constraints);
-    std::optional<Candidate> candidate = findFree(problem);
+    RecomputeSearch search(problem);
+    std::optional<RecomputeCandidate> candidate;
+    if (search.getOriginalPeak() >= smallArenaBytes)
+      candidate = search.findFree(freeShare * problem.getNanoseconds());
     if (!candidate && !hasBudget && !entry->hasAttr(memoryBudgetAttributeName))
       return success();
     FailureOr<uint64_t> kept = planEntry();
@@ -150,7 +139,7 @@ private:
     return plan->memory.peakBytes;
   }
 
-  FailureOr<uint64_t> planArena(const RecomputeProblem &problem, const Candidate &candidate) const {
+  FailureOr<uint64_t> planArena(const RecomputeProblem &problem, const RecomputeCandidate &candidate) const {
     func::FuncOp function = entry;
     OwningOpRef<func::FuncOp> trial(function.clone());
     applySequence(trial->getBody().front(), candidate.sequence);
@@ -167,26 +156,19 @@ private:
     return bytes;
   }
 
-  static double getNanoseconds(const RecomputeProblem &problem) {
-    double sum = 0;
-    for (const RecomputeNode &node : problem.nodes)
-      sum += node.nanoseconds;
-    return sum;
-  }
-
   void apply(const RecomputeProblem &problem, const RecomputeSequence &sequence) {
     if (nanoseconds == 0)
-      nanoseconds = getNanoseconds(problem);
+      nanoseconds = problem.getNanoseconds();
     applySequence(entry.getBody().front(), sequence);
     addTime(sequence.nanoseconds);
   }
 
   void cut(const SegmentableScan &scan) {
-    double before = getNanoseconds(describeBlock(entry.getBody().front(), constraints));
+    double before = describeBlock(entry.getBody().front(), constraints).getNanoseconds();
     if (nanoseconds == 0)
       nanoseconds = before;
     cutIntoSegments(scan);
-    addTime(getNanoseconds(describeBlock(entry.getBody().front(), constraints)) - before);
+    addTime(describeBlock(entry.getBody().front(), constraints).getNanoseconds() - before);
   }
 
   /// The entry has been changed so that it takes longer.
@@ -268,145 +250,35 @@ private:
   /// One round: the cheapest choice within the budget, or the one with the smallest arena.
   LogicalResult improve(uint64_t budget, uint64_t &needed) {
     RecomputeProblem problem = describeBlock(entry.getBody().front(), constraints);
-    RecomputeChooser chooser(problem);
+    RecomputeSearch search(problem);
+    auto take = [&](const RecomputeCandidate &candidate, uint64_t planned) {
+      apply(problem, candidate.sequence);
+      needed = planned;
+    };
     uint64_t limit = budget;
     for (unsigned attempt = 0; attempt < attemptCount; ++attempt) {
-      std::optional<Candidate> candidate = findCheapest(problem, chooser, limit);
-      bool isEnough = bool(candidate);
-      if (!isEnough)
-        candidate = findSmallest(problem, chooser);
-      if (!candidate || candidate->bytes >= chooser.getOriginalPeak())
-        return success();
+      std::optional<RecomputeCandidate> candidate = search.findCheapest(limit);
+      if (!candidate || candidate->bytes >= search.getOriginalPeak())
+        break;
       FailureOr<uint64_t> planned = planArena(problem, *candidate);
       if (failed(planned))
         return failure();
-      if (*planned <= budget || !isEnough || attempt + 1 == attemptCount) {
-        if (*planned < needed) {
-          apply(problem, candidate->sequence);
-          needed = *planned;
-        }
+      if (*planned <= budget) {
+        take(*candidate, *planned);
         return success();
       }
       limit -= std::min(limit, *planned - budget);
     }
+    // Whatever the budget was: a smaller one that is refused names what this comes to.
+    RecomputeCandidate smallest = search.findSmallest();
+    if (smallest.bytes >= search.getOriginalPeak())
+      return success();
+    FailureOr<uint64_t> planned = planArena(problem, smallest);
+    if (failed(planned))
+      return failure();
+    if (*planned < needed)
+      take(smallest, *planned);
     return success();
-  }
-
-  /// What makes the arena smallest within the time that is free.
-  static std::optional<Candidate> findFree(const RecomputeProblem &problem) {
-    RecomputeChooser chooser(problem);
-    uint64_t most = chooser.getOriginalPeak(), low = 0, high = most;
-    if (most < smallArenaBytes)
-      return std::nullopt;
-    double nanoseconds = freeShare * getNanoseconds(problem);
-    std::optional<Candidate> smallest;
-    for (unsigned step = 0; step < bisectionSteps; ++step) {
-      uint64_t target = low + (high - low) / 2;
-      std::optional<Candidate> candidate = tryTarget(problem, chooser, target, estimateError * nanoseconds);
-      bool isFree = candidate && candidate->sequence.nanoseconds <= nanoseconds;
-      if (isFree && (!smallest || candidate->bytes < smallest->bytes))
-        smallest = std::move(candidate);
-      (isFree ? high : low) = target;
-    }
-    if (smallest && smallest->bytes > most - most / smallGain)
-      return std::nullopt;
-    return smallest;
-  }
-
-  static std::optional<Candidate> tryTarget(const RecomputeProblem &problem, const RecomputeChooser &chooser,
-                                            uint64_t target,
-                                            double mostNanoseconds = std::numeric_limits<double>::max()) {
-    std::optional<RecomputeChoice> choice = chooser.choose(target, mostNanoseconds);
-    if (!choice)
-      return std::nullopt;
-    return expand(problem, std::move(*choice));
-  }
-
-  static Candidate expand(const RecomputeProblem &problem, RecomputeChoice choice) {
-    Candidate candidate{std::move(choice), {}, 0};
-    candidate.sequence = expandChoice(problem, candidate.choice);
-    std::vector<uint64_t> live = getLiveBytes(problem, candidate.sequence);
-    candidate.bytes = *std::max_element(live.begin(), live.end());
-    return candidate;
-  }
-
-  /// Keeps what needs not be computed again for the limit after all: the chooser's levels are few. The dearest first,
-  /// or those first that cost most a byte, whichever saves more time.
-  static void relax(const RecomputeProblem &problem, uint64_t limit, Candidate &candidate) {
-    auto getCost = [&](uint32_t value) { return problem.getNode(problem.getRemaker(value)).nanoseconds; };
-    auto getCostPerByte = [&](uint32_t value) {
-      return getCost(value) / double(std::max<uint64_t>(problem.values[value].bytes, 1));
-    };
-    Candidate other = candidate;
-    relaxInOrder(problem, limit, getCost, candidate);
-    relaxInOrder(problem, limit, getCostPerByte, other);
-    if (other.sequence.nanoseconds < candidate.sequence.nanoseconds)
-      candidate = std::move(other);
-  }
-
-  /// Tries the values with the highest ranks first: to keep them, else at least not to drop them again behind the
-  /// border.
-  static void relaxInOrder(const RecomputeProblem &problem, uint64_t limit,
-                           llvm::function_ref<double(uint32_t)> getRank, Candidate &candidate) {
-    std::vector<uint32_t> dropped;
-    for (const RecomputeStep &step : candidate.sequence.steps)
-      if (step.isClone)
-        for (uint32_t value : problem.getNode(step.node).writes)
-          if (candidate.choice.policies[value] != RecomputePolicy::Keep && !problem.values[value].forced)
-            dropped.push_back(value);
-    llvm::sort(dropped, [&](uint32_t a, uint32_t b) { return std::pair(-getRank(a), a) < std::pair(-getRank(b), b); });
-    dropped.erase(std::unique(dropped.begin(), dropped.end()), dropped.end());
-    size_t tries = std::min(relaxTries, relaxSteps / candidate.sequence.steps.size());
-    for (uint32_t value : dropped)
-      for (RecomputePolicy policy : {RecomputePolicy::Keep, RecomputePolicy::Once}) {
-        if (candidate.choice.policies[value] <= policy)
-          continue;
-        if (tries-- == 0)
-          return;
-        RecomputeChoice choice = candidate.choice;
-        choice.policies[value] = policy;
-        Candidate other = expand(problem, std::move(choice));
-        if (other.bytes <= limit && other.sequence.nanoseconds < candidate.sequence.nanoseconds)
-          candidate = std::move(other);
-      }
-  }
-
-  /// The cheapest sequence with at most `limit` bytes live, by bisection over the chooser's targets; none if that finds
-  /// none.
-  static std::optional<Candidate> findCheapest(const RecomputeProblem &problem, const RecomputeChooser &chooser,
-                                               uint64_t limit) {
-    std::optional<Candidate> cheapest;
-    uint64_t low = 0, high = chooser.getOriginalPeak();
-    for (unsigned step = 0; step < bisectionSteps; ++step) {
-      uint64_t target = low + (high - low) / 2;
-      std::optional<Candidate> candidate = tryTarget(problem, chooser, target);
-      bool isEnough = candidate && candidate->bytes <= limit;
-      if (isEnough && (!cheapest || candidate->sequence.nanoseconds < cheapest->sequence.nanoseconds))
-        cheapest = candidate;
-      // Without a choice the target is too small even to be missed.
-      (isEnough || !candidate ? low : high) = target;
-    }
-    if (cheapest)
-      relax(problem, limit, *cheapest);
-    return cheapest;
-  }
-
-  /// The sequence with the fewest bytes live, of those for targets from the least that leads anywhere on: the same for
-  /// each budget that is missed.
-  static std::optional<Candidate> findSmallest(const RecomputeProblem &problem, const RecomputeChooser &chooser) {
-    uint64_t low = 0, high = chooser.getOriginalPeak();
-    for (unsigned step = 0; step < bisectionSteps; ++step) {
-      uint64_t target = low + (high - low) / 2;
-      (chooser.choose(target) ? high : low) = target;
-    }
-    std::optional<Candidate> smallest;
-    for (uint64_t step = 0; step < smallestSteps; ++step) {
-      uint64_t target = high + (chooser.getOriginalPeak() - high) / smallestSteps * step / 2;
-      std::optional<Candidate> candidate = tryTarget(problem, chooser, target);
-      if (candidate && (!smallest || candidate->bytes < smallest->bytes))
-        smallest = candidate;
-    }
-    return smallest;
   }
 
   LogicalResult refuse(uint64_t budget) {

@@ -5,18 +5,17 @@
 namespace mlir::ferrule {
 namespace {
 
-/// A value that was used so few steps ago is not dropped: its next use is served from memory.
-constexpr uint32_t shortGap = 4;
-
 bool contains(const std::vector<uint32_t> &list, uint32_t x) {
   return std::find(list.begin(), list.end(), x) != list.end();
 }
 
 class Expansion {
 public:
-  Expansion(const RecomputeProblem &problem, const RecomputeChoice &choice)
-      : problem(problem), choice(choice), current(problem.values.size()), lastTouch(problem.values.size(), 0) {
+  Expansion(const RecomputeProblem &problem, const RecomputeGaps &gaps, const RecomputeChoice &choice)
+      : problem(problem), gaps(gaps), choice(choice), gap(problem.values.size()), current(problem.values.size()),
+        lastTouch(problem.values.size(), 0) {
     for (uint32_t value = 0; value < problem.values.size(); ++value) {
+      gap[value] = gaps.getFirst(value);
       current[value] = value;
       result.instances.push_back({value});
     }
@@ -24,24 +23,29 @@ public:
 
   RecomputeSequence run() {
     for (uint32_t node = 0; node < problem.nodes.size(); ++node) {
-      if (node > choice.border)
+      if (readsDropped(node))
         runAgain(collect(node));
       append(node, false);
+      for (uint32_t value : problem.nodes[node].reads)
+        if (gaps.getEnd(gap[value]) == node)
+          ++gap[value];
     }
     return std::move(result);
   }
 
 private:
   bool isDropped(uint32_t value) const {
-    const RecomputeValue &described = problem.values[value];
-    if (described.pinned || described.producer == noNode || !problem.getNode(problem.getRemaker(value)).clonable)
+    RecomputePolicy policy = choice.gaps[gap[value]];
+    if (policy == RecomputePolicy::Keep || (policy == RecomputePolicy::Once && current[value] != value))
       return false;
-    RecomputePolicy policy = choice.policies[value];
-    if (policy == RecomputePolicy::Keep || described.producer > choice.border)
+    if (!problem.canMakeAgain(value))
       return false;
-    if (policy == RecomputePolicy::Once && current[value] != value)
-      return false;
-    return result.steps.size() - lastTouch[value] > shortGap;
+    return result.steps.size() - lastTouch[value] > choice.shortGap;
+  }
+
+  bool readsDropped(uint32_t node) const {
+    const std::vector<uint32_t> &reads = problem.nodes[node].reads;
+    return std::any_of(reads.begin(), reads.end(), [&](uint32_t value) { return isDropped(value); });
   }
 
   /// The nodes to run again before `node`, in the order in which they run.
@@ -77,31 +81,34 @@ private:
   }
 
   void append(uint32_t node, bool isClone) {
-    RecomputeStep step{node, isClone, {}, {}};
+    RecomputeStep step{node, isClone, uint32_t(result.numbers.size()), 0, 0};
     auto touch = [&](uint32_t value) { lastTouch[value] = uint32_t(result.steps.size()); };
     for (uint32_t value : problem.getNode(node).reads) {
-      step.reads.push_back(current[value]);
+      result.numbers.push_back(current[value]);
       touch(value);
     }
+    step.writes = uint32_t(result.numbers.size());
     for (uint32_t value : problem.getNode(node).writes) {
       uint32_t instance = value;
       if (isClone) {
         instance = uint32_t(result.instances.size());
         result.instances.push_back({value});
-        if (choice.policies[value] != RecomputePolicy::Keep)
+        if (choice.gaps[gap[value]] != RecomputePolicy::Keep)
           current[value] = instance;
       }
-      step.writes.push_back(instance);
+      result.numbers.push_back(instance);
       touch(value);
     }
-    result.steps.push_back(std::move(step));
+    step.end = uint32_t(result.numbers.size());
+    result.steps.push_back(step);
   }
 
   const RecomputeProblem &problem;
+  const RecomputeGaps &gaps;
   const RecomputeChoice &choice;
   RecomputeSequence result;
-  /// By value: the instance that is read next, and the step that used it last.
-  std::vector<uint32_t> current, lastTouch;
+  /// By value: the gap, the instance that is read next, and the step that used it last.
+  std::vector<uint32_t> gap, current, lastTouch;
 };
 
 /// Instances that share bytes, as sets.
@@ -124,27 +131,60 @@ private:
 
 } // namespace
 
-RecomputeSequence expandChoice(const RecomputeProblem &problem, const RecomputeChoice &choice) {
-  return Expansion(problem, choice).run();
+RecomputeGaps::RecomputeGaps(const RecomputeProblem &problem) {
+  std::vector<std::vector<uint32_t>> uses(problem.values.size());
+  for (uint32_t node = 0; node < problem.nodes.size(); ++node)
+    for (uint32_t value : problem.nodes[node].reads)
+      if (uses[value].empty() || uses[value].back() != node)
+        uses[value].push_back(node);
+  first.push_back(0);
+  for (const std::vector<uint32_t> &each : uses) {
+    ends.insert(ends.end(), each.begin(), each.end());
+    ends.push_back(noNode);
+    values.resize(ends.size(), uint32_t(first.size()) - 1);
+    first.push_back(uint32_t(ends.size()));
+  }
+}
+
+RecomputeChoice makeChoice(const RecomputeGaps &gaps, const RecomputeProblem &problem,
+                           const std::vector<RecomputePolicy> &policies, uint32_t border) {
+  RecomputeChoice choice;
+  choice.gaps.assign(gaps.getCount(), RecomputePolicy::Keep);
+  for (uint32_t value = 0; value < problem.values.size(); ++value) {
+    if (problem.values[value].producer > border)
+      continue;
+    for (uint32_t gap = gaps.getFirst(value); gap < gaps.getFirst(value + 1); ++gap)
+      if (gaps.getEnd(gap) > border)
+        choice.gaps[gap] = policies[value];
+  }
+  return choice;
+}
+
+RecomputeSequence expandChoice(const RecomputeProblem &problem, const RecomputeGaps &gaps,
+                               const RecomputeChoice &choice) {
+  return Expansion(problem, gaps, choice).run();
 }
 
 RecomputeSequence getOriginal(const RecomputeProblem &problem) {
+  RecomputeGaps gaps(problem);
   RecomputeChoice choice;
-  choice.policies.assign(problem.values.size(), RecomputePolicy::Keep);
-  return expandChoice(problem, choice);
+  choice.gaps.assign(gaps.getCount(), RecomputePolicy::Keep);
+  return expandChoice(problem, gaps, choice);
+}
+
+RecomputeLifetimes::RecomputeLifetimes(const RecomputeSequence &sequence)
+    : begin(sequence.instances.size(), noNode), end(sequence.instances.size(), 0) {
+  for (uint32_t time = 0; time < sequence.steps.size(); ++time)
+    for (uint32_t instance : sequence.getTouched(sequence.steps[time])) {
+      begin[instance] = std::min(begin[instance], time);
+      end[instance] = time;
+    }
 }
 
 std::vector<uint64_t> getLiveBytes(const RecomputeProblem &problem, const RecomputeSequence &sequence) {
   constexpr uint64_t alignment = 64;
   size_t count = sequence.instances.size();
-  std::vector<uint32_t> begin(count, noNode), end(count, 0);
-  for (uint32_t time = 0; time < sequence.steps.size(); ++time) {
-    for (const std::vector<uint32_t> *list : {&sequence.steps[time].reads, &sequence.steps[time].writes})
-      for (uint32_t instance : *list) {
-        begin[instance] = std::min(begin[instance], time);
-        end[instance] = time;
-      }
-  }
+  auto [begin, end] = RecomputeLifetimes(sequence);
   auto isInArena = [&](uint32_t instance) {
     const RecomputeValue &value = problem.values[sequence.instances[instance].value];
     // The copy that a second run makes of a pinned result lies in the arena.
@@ -152,13 +192,16 @@ std::vector<uint64_t> getLiveBytes(const RecomputeProblem &problem, const Recomp
   };
   auto getBytes = [&](uint32_t instance) { return problem.values[sequence.instances[instance].value].bytes; };
   SharedStorage storage(count);
+  std::vector<uint32_t> taken, given;
   for (uint32_t time = 0; time < sequence.steps.size(); ++time) {
     const RecomputeStep &step = sequence.steps[time];
-    std::vector<uint32_t> taken, given;
+    RecomputeNumbers reads = sequence.getReads(step), writes = sequence.getWrites(step);
+    taken.clear();
+    given.clear();
     for (auto [write, read] : problem.getNode(step.node).shares) {
-      uint32_t target = step.writes[write], source = step.reads[read];
+      uint32_t target = writes[write], source = reads[read];
       if (!isInArena(target) || !isInArena(source) || end[source] != time || contains(taken, source) ||
-          contains(given, target) || std::count(step.reads.begin(), step.reads.end(), source) != 1)
+          contains(given, target) || std::count(reads.begin(), reads.end(), source) != 1)
         continue;
       storage.join(target, source);
       taken.push_back(source);

@@ -1,6 +1,6 @@
 // Random chains with residuals, and what comes of the choices for them. Every sequence is run symbolically: each step
 // must read instances that were made before, of the values that its node reads.
-#include "passes/recompute/ChooseRecomputation.h"
+#include "passes/recompute/RecomputeSearch.h"
 
 #include <algorithm>
 #include <random>
@@ -83,19 +83,21 @@ void checkSequence(const RecomputeProblem &problem, const RecomputeSequence &seq
   for (const RecomputeStep &step : sequence.steps) {
     const RecomputeNode &node = problem.getNode(step.node);
     CHECK((step.isClone || !problem.isRecipe(step.node)));
-    REQUIRE(step.reads.size() == node.reads.size());
-    for (size_t i = 0; i < step.reads.size(); ++i) {
-      CHECK(made[step.reads[i]]);
-      CHECK(sequence.instances[step.reads[i]].value == node.reads[i]);
+    RecomputeNumbers reads = sequence.getReads(step), writes = sequence.getWrites(step);
+    REQUIRE(reads.size() == node.reads.size());
+    REQUIRE(writes.size() == node.writes.size());
+    for (size_t i = 0; i < reads.size(); ++i) {
+      CHECK(made[reads[i]]);
+      CHECK(sequence.instances[reads[i]].value == node.reads[i]);
     }
     if (step.isClone)
       added += node.nanoseconds;
     else
       CHECK(step.node == next++);
-    for (size_t i = 0; i < step.writes.size(); ++i) {
-      CHECK(!made[step.writes[i]]);
-      CHECK(sequence.instances[step.writes[i]].value == node.writes[i]);
-      made[step.writes[i]] = true;
+    for (size_t i = 0; i < writes.size(); ++i) {
+      CHECK(!made[writes[i]]);
+      CHECK(sequence.instances[writes[i]].value == node.writes[i]);
+      made[writes[i]] = true;
     }
   }
   CHECK(next == problem.nodes.size());
@@ -110,11 +112,12 @@ uint64_t getPeak(const RecomputeProblem &problem, const RecomputeSequence &seque
 TEST_CASE("each choice is a program that computes the same") {
   for (unsigned seed = 0; seed < 200; ++seed) {
     Network network = makeNetwork(3 + seed % 60, seed);
-    RecomputeChooser chooser(network.problem);
+    RecomputeGaps gaps(network.problem);
+    RecomputeChooser chooser(network.problem, gaps);
     for (unsigned part = 1; part <= 8; ++part) {
       std::optional<RecomputeChoice> choice = chooser.choose(chooser.getOriginalPeak() * part / 8);
       if (choice)
-        checkSequence(network.problem, expandChoice(network.problem, *choice));
+        checkSequence(network.problem, expandChoice(network.problem, gaps, *choice));
     }
   }
 }
@@ -123,22 +126,39 @@ TEST_CASE("arbitrary policies are programs that compute the same") {
   std::mt19937 random(5);
   for (unsigned seed = 0; seed < 200; ++seed) {
     Network network = makeNetwork(3 + seed % 40, seed);
+    RecomputeGaps gaps(network.problem);
     RecomputeChoice choice;
-    choice.border = random() % network.problem.nodes.size();
-    for (size_t value = 0; value < network.problem.values.size(); ++value)
-      choice.policies.push_back(RecomputePolicy(random() % 3));
+    choice.shortGap = random() % 5;
+    for (uint32_t gap = 0; gap < gaps.getCount(); ++gap)
+      choice.gaps.push_back(RecomputePolicy(random() % 3));
     for (RecomputeNode &node : network.problem.nodes)
       node.clonable = random() % 4 != 0;
-    checkSequence(network.problem, expandChoice(network.problem, choice));
+    checkSequence(network.problem, expandChoice(network.problem, gaps, choice));
+  }
+}
+
+TEST_CASE("each search ends with a program that computes the same") {
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    Network network = makeNetwork(3 + seed % 40, seed);
+    RecomputeSearch search(network.problem);
+    RecomputeCandidate smallest = search.findSmallest();
+    checkSequence(network.problem, smallest.sequence);
+    CHECK(getPeak(network.problem, smallest.sequence) == smallest.bytes);
+    for (unsigned part = 2; part <= 8; part += 2)
+      if (std::optional<RecomputeCandidate> cheapest = search.findCheapest(search.getOriginalPeak() * part / 8)) {
+        checkSequence(network.problem, cheapest->sequence);
+        CHECK(getPeak(network.problem, cheapest->sequence) <= search.getOriginalPeak() * part / 8);
+      }
   }
 }
 
 TEST_CASE("a target that the network takes anyway costs nothing") {
   Network network = makeNetwork(20, 1);
-  RecomputeChooser chooser(network.problem);
+  RecomputeGaps gaps(network.problem);
+  RecomputeChooser chooser(network.problem, gaps);
   std::optional<RecomputeChoice> choice = chooser.choose(2 * chooser.getOriginalPeak());
   REQUIRE(choice);
-  CHECK(expandChoice(network.problem, *choice).nanoseconds == 0);
+  CHECK(expandChoice(network.problem, gaps, *choice).nanoseconds == 0);
   CHECK(getPeak(network.problem, getOriginal(network.problem)) == chooser.getOriginalPeak());
 }
 
@@ -156,13 +176,14 @@ TEST_CASE("a recipe is taken before the node whose results it makes") {
   for (unsigned layer = depth; layer-- > 0;)
     x = network.addNode({x, products[layer], activations[layer]}, 1024, 20000, false, layer == 0);
   network.numberRecipes();
-  RecomputeChooser chooser(network.problem);
+  RecomputeGaps gaps(network.problem);
+  RecomputeChooser chooser(network.problem, gaps);
   CHECK(chooser.getOriginalPeak() == (2 * depth + 1) * 1024);
   // The products, and of a layer the activation, the gradient that is read and the one that is made. What was used a
   // few instructions ago is not dropped: two more.
   std::optional<RecomputeChoice> choice = chooser.choose((depth + 3) * 1024);
   REQUIRE(choice);
-  RecomputeSequence sequence = expandChoice(network.problem, *choice);
+  RecomputeSequence sequence = expandChoice(network.problem, gaps, *choice);
   checkSequence(network.problem, sequence);
   CHECK(getPeak(network.problem, sequence) <= (depth + 5) * 1024);
   CHECK(sequence.nanoseconds <= depth * 100.0);
@@ -183,11 +204,12 @@ TEST_CASE("a chain takes about the square root of its length") {
   }
   for (unsigned layer = depth; layer-- > 0;)
     x = network.addNode({x, inputs[layer]}, 1024, 2000, false, layer == 0);
-  RecomputeChooser chooser(network.problem);
+  RecomputeGaps gaps(network.problem);
+  RecomputeChooser chooser(network.problem, gaps);
   CHECK(chooser.getOriginalPeak() >= depth * 1024);
   std::optional<RecomputeChoice> choice = chooser.choose(48 * 1024);
   REQUIRE(choice);
-  RecomputeSequence sequence = expandChoice(network.problem, *choice);
+  RecomputeSequence sequence = expandChoice(network.problem, gaps, *choice);
   checkSequence(network.problem, sequence);
   CHECK(getPeak(network.problem, sequence) <= 48 * 1024);
   CHECK(sequence.nanoseconds <= depth * 1000.0);

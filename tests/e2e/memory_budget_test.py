@@ -136,6 +136,75 @@ class FeedForward(M.Module):
         return self.head(x)
 
 
+class UNet(M.Module):
+    """[N, 3, size, size] images -> [N, 10] logits; what each level makes on the way down is read again on the way up."""
+
+    def __init__(self, widths):
+        super().__init__()
+        self.down = M.Sequential(*[self.make_two(i, o) for i, o in zip((3, *widths), widths)])
+        self.grow = M.Sequential(*[M.ConvTranspose2d(o, i, 2, 2) for i, o in zip(widths, widths[1:])])
+        self.up = M.Sequential(*[self.make_two(2 * i, i) for i in widths[:-1]])
+        self.head = M.Conv2d(widths[0], 10, 1)
+
+    @staticmethod
+    def make_two(inputs, outputs):
+        return M.Sequential(M.Conv2d(inputs, outputs, 3, padding=1), M.ReLU(), M.Conv2d(outputs, outputs, 3, padding=1), M.ReLU())
+
+    def forward(self, x):
+        skips = []
+        for number, down in enumerate(self.down):
+            x = down(x if number == 0 else F.max_pool2d(x, 2, 2))
+            skips.append(x)
+        for grow, up, skip in reversed(list(zip(self.grow, self.up, skips))):
+            x = up(F.concat([skip, grow(x)], axis=1))
+        return F.mean(self.head(x), (2, 3))
+
+
+class Bottlenecks(M.Module):
+    """[N, 3, size, size] images -> [N, 10] logits: three stages of blocks, each of half the height and width."""
+
+    def __init__(self, width, depth):
+        super().__init__()
+        self.stem, self.head = M.Conv2d(3, 4 * width, 3, padding=1, bias=False), M.Linear(16 * width, 10)
+        stages = [(2**stage * width, 2**stage * 4 * width) for stage in range(3)]
+        self.stages = M.Sequential(*[
+            M.Sequential(*[
+                M.Sequential(M.Conv2d(wide, narrow, 1, bias=False), M.BatchNorm2d(narrow), M.ReLU(),
+                             M.Conv2d(narrow, narrow, 3, padding=1, bias=False), M.BatchNorm2d(narrow), M.ReLU(),
+                             M.Conv2d(narrow, wide, 1, bias=False), M.BatchNorm2d(wide))
+                for _ in range(depth)])
+            for narrow, wide in stages])  # fmt: skip
+        self.widen = M.Sequential(*[M.Conv2d(a, b, 1, 2, bias=False) for (_, a), (_, b) in zip(stages, stages[1:])])
+
+    def forward(self, image):
+        x = self.stem(image)
+        for number, stage in enumerate(self.stages):
+            x = x if number == 0 else self.widen[number - 1](x)
+            for block in stage:
+                x = F.relu(block(x) + x)
+        return self.head(F.mean(x, (2, 3)))
+
+
+@pytest.mark.parametrize(
+    ("make", "size", "parts"),
+    [(lambda: UNet((8, 16, 32)), 32, (0.5, 0.45)), (lambda: Bottlenecks(8, 3), 32, (0.35, 0.28))],
+    ids=("unet", "bottlenecks"),
+)
+def test_networks_whose_layers_differ_in_size(make, size, parts):
+    """The values of the first levels are most of the memory, and each is dropped between just those uses that are far apart."""
+    net = make()
+    step = make_step(net)
+    random = np.random.default_rng(0)
+    images = random.standard_normal((2, 4, 3, size, size)).astype("float32")
+    batches = [(image, np.arange(4, dtype="int32")) for image in images]
+
+    def compile_with(budget):
+        specs = [fer.Spec(images.shape[1:]), fer.Spec((4,), "int32")]
+        return fer.compile({"train_step": (step, specs)}, modules={"net": net}, memory_budget=budget)
+
+    assert assert_budgets_keep_bits(compile_with, batches, parts) == list(parts)
+
+
 def image_batches(count=3):
     random = np.random.default_rng(0)
     return [
