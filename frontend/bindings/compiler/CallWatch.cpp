@@ -51,6 +51,29 @@ struct Watch {
 
 std::unique_ptr<Watch> watch;
 
+/// Sets the error of a frame that is thrown into (a generator that is closed) aside while others are asked about it: no
+/// Python function may be called with an error set.
+class PendingError {
+public:
+  PendingError() { PyErr_Fetch(&type, &value, &traceback); }
+  ~PendingError() {
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+  }
+  PendingError(const PendingError &) = delete;
+  PendingError &operator=(const PendingError &) = delete;
+
+  void restore() {
+    if (type)
+      PyErr_Restore(type, value, traceback);
+    type = value = traceback = nullptr;
+  }
+
+private:
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+};
+
 /// Null with a Python error set.
 CodeState *findState(PyCodeObject *code) {
   auto found = watch->codes.find(code);
@@ -70,6 +93,7 @@ CodeState *findState(PyCodeObject *code) {
 /// The profile function: sees the calls of all frames that run watched.
 int noteCall(PyObject *, PyFrameObject *frame, int event, PyObject *argument) {
   if (event == PyTrace_CALL && !watch->isAsking) {
+    PendingError pending;
     PyCodeObject *code = PyFrame_GetCode(frame);
     CodeState *state = findState(code);
     Py_DECREF(code); // The frame has it.
@@ -82,6 +106,7 @@ int noteCall(PyObject *, PyFrameObject *frame, int event, PyObject *argument) {
         return -1;
       Py_DECREF(result);
     }
+    pending.restore();
   }
   return watch->previousProfile ? watch->previousProfile(watch->previousProfileObject, frame, event, argument) : 0;
 }
@@ -93,9 +118,11 @@ PyObject *runFrame(PyThreadState *thread, _PyInterpreterFrame *frame, int isThro
   _PyFrameEvalFunction run = watch->previousEvaluate;
   if (thread != watch->thread || thread->tracing || watch->isAsking || watch->isShared())
     return run(thread, frame, isThrow);
+  PendingError pending;
   const CodeState *state = findState(frame->f_code);
   if (!state)
     return run(thread, frame, /*isThrow=*/1);
+  pending.restore();
   // A frame takes the flag of the one that calls it, and leaves its own there.
   uint8_t before = thread->cframe->use_tracing;
   thread->cframe->use_tracing = *state == CodeState::Internal ? 0 : 255;

@@ -81,6 +81,28 @@ def test_a_profile_function_goes_on_while_recording():
     assert {"f", "scaled", "relu", "as_handle"} <= set(seen)
 
 
+def echoes():
+    """What is thrown into it, once."""
+    try:
+        yield None
+    except KeyError as error:
+        yield error
+
+
+def test_a_generator_that_began_before_is_thrown_into_while_recording():
+    """Its function is seen first with an error set, which is no answer to what it is."""
+    thrown, closed = echoes(), echoes()
+    next(thrown), next(closed)
+
+    @trace
+    def f(x):
+        closed.close()
+        assert isinstance(thrown.throw(KeyError("label")), KeyError)
+        return scaled(x)
+
+    np.testing.assert_array_equal(f(fer.tensor(np.ones(3, np.float32))).numpy(), np.full(3, factor, np.float32))
+
+
 def test_profiling_ends_with_the_recording_that_fails():
     @trace
     def f(x):
