@@ -223,7 +223,9 @@ RecomputeCandidate expandCandidate(const RecomputeProblem &problem, const Recomp
   candidate.choice = std::move(choice);
   candidate.sequence = expandChoice(problem, gaps, candidate.choice);
   candidate.live = getLiveBytes(problem, candidate.sequence);
-  candidate.bytes = *std::max_element(candidate.live.begin(), candidate.live.end());
+  // A block without instructions has no step at which anything is live.
+  for (uint64_t bytes : candidate.live)
+    candidate.bytes = std::max(candidate.bytes, bytes);
   return candidate;
 }
 
