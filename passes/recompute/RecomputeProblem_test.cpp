@@ -1,6 +1,7 @@
 // Random chains with residuals, and what comes of the choices for them. Every sequence is run symbolically: each step
 // must read instances that were made before, of the values that its node reads.
 #include "passes/recompute/RecomputeSearch.h"
+#include "passes/recompute/TestNetwork.h"
 
 #include <algorithm>
 #include <random>
@@ -12,42 +13,6 @@ using namespace mlir::ferrule;
 namespace {
 
 /// A forward pass of `depth` layers and the backward pass that reads each layer's input and result.
-struct Network {
-  RecomputeProblem problem;
-
-  uint32_t addValue(uint64_t bytes, uint32_t producer, bool pinned) {
-    problem.values.push_back({bytes, pinned, producer, false});
-    return uint32_t(problem.values.size() - 1);
-  }
-  uint32_t addNode(std::vector<uint32_t> reads, uint64_t bytes, double nanoseconds, bool cheap, bool pinned = false) {
-    uint32_t result = addValue(bytes, uint32_t(problem.nodes.size()), pinned);
-    RecomputeNode node;
-    node.reads = std::move(reads);
-    node.writes = {result};
-    node.nanoseconds = nanoseconds;
-    node.clonable = true;
-    node.cheap = cheap;
-    problem.nodes.push_back(node);
-    return result;
-  }
-  /// One more result of the last node, which a recipe makes of `reads`. Recipes are numbered when all nodes are known.
-  uint32_t addMadeByRecipe(std::vector<uint32_t> reads, uint64_t bytes, double nanoseconds) {
-    uint32_t result = addValue(bytes, uint32_t(problem.nodes.size() - 1), false);
-    problem.nodes.back().writes.push_back(result);
-    RecomputeNode recipe;
-    recipe.reads = std::move(reads);
-    recipe.writes = {result};
-    recipe.nanoseconds = nanoseconds;
-    recipe.clonable = recipe.cheap = true;
-    problem.recipes.push_back(recipe);
-    return result;
-  }
-  void numberRecipes() {
-    for (uint32_t recipe = 0; recipe < problem.recipes.size(); ++recipe)
-      problem.values[problem.recipes[recipe].writes.front()].recipe = uint32_t(problem.nodes.size()) + recipe;
-  }
-};
-
 Network makeNetwork(unsigned depth, unsigned seed) {
   std::mt19937 random(seed);
   auto pick = [&](unsigned low, unsigned high) { return low + random() % (high - low + 1); };

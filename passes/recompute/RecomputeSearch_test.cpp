@@ -1,6 +1,7 @@
 // Training steps of networks whose parts differ in size, as a U-Net and a residual network: the choices of the chooser
 // alone, which treats a value the same wherever it is read, do not reach these sizes.
 #include "passes/recompute/RecomputeSearch.h"
+#include "passes/recompute/TestNetwork.h"
 
 #include <array>
 
@@ -14,21 +15,9 @@ constexpr uint64_t mib = 1 << 20;
 
 /// Layers of a convolution, statistics and an activation, and the gradients of each. The gradient of the convolution's
 /// result is written over that of the activation.
-class ConvolutionalNetwork {
+class ConvolutionalNetwork : public Network {
 public:
   uint32_t addInput(uint64_t bytes) { return addValue(bytes, noNode, true); }
-
-  uint32_t addNode(std::vector<uint32_t> reads, uint64_t bytes, double nanoseconds, bool cheap) {
-    uint32_t result = addValue(bytes, uint32_t(problem.nodes.size()), false);
-    RecomputeNode node;
-    node.reads = std::move(reads);
-    node.writes = {result};
-    node.nanoseconds = nanoseconds;
-    node.clonable = true;
-    node.cheap = cheap;
-    problem.nodes.push_back(node);
-    return result;
-  }
 
   uint32_t addInPlace(std::vector<uint32_t> reads, uint64_t bytes, double nanoseconds) {
     uint32_t result = addNode(std::move(reads), bytes, nanoseconds, true);
@@ -64,8 +53,6 @@ public:
     return gradients;
   }
 
-  RecomputeProblem problem;
-
 private:
   struct Layer {
     std::vector<uint32_t> inputs;
@@ -73,11 +60,6 @@ private:
     uint64_t bytes = 0;
     double nanoseconds = 0;
   };
-
-  uint32_t addValue(uint64_t bytes, uint32_t producer, bool pinned) {
-    problem.values.push_back({bytes, pinned, producer, false});
-    return uint32_t(problem.values.size() - 1);
-  }
 
   std::vector<Layer> layers;
 };
