@@ -1,5 +1,4 @@
 // ferrule-run bench: how long runs of an entry take.
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -18,8 +17,9 @@ const std::vector<OptionSpec> kOptions = rehearsal_options({
 
 const CommandHelp kHelp = {
     "bench ARTIFACT --entry NAME [options]",
-    "Runs an entry again and again, after two runs that are not measured, and prints the latencies: wall time of one\n"
-    "run, the inputs at hand. An entry that trains changes the variables of this process only.",
+    "Runs an entry again and again, after two runs that are not counted, and prints the latencies: wall time of one\n"
+    "run, the inputs at hand. What opening the artifact took and the first run stand apart. An entry that trains\n"
+    "changes the variables of this process only.",
     &kOptions,
     "  ferrule-run bench net.fer --entry predict --threads 1\n"
     "  ferrule-run bench net.fer --entry predict --size batch=8 --seconds 10 --json\n",
@@ -40,32 +40,43 @@ double percentile(const std::vector<double>& sorted, double part) {
   return sorted[rank == 0 ? 0 : rank - 1];
 }
 
-// Seconds of each run. `runs` 0: as many as `seconds` take.
-Status measure(Session& session, const std::string& entry, const std::vector<TensorView>& inputs,
-               const std::vector<Tensor*>& outputs, uint64_t runs, uint64_t seconds, std::vector<double>* out) {
+// Seconds.
+struct Latencies {
+  double first = 0;
+  std::vector<double> runs;  // those behind the warm-up
+};
+
+// `runs` 0: as many as `seconds` take.
+Status measure(Rehearsal& rehearsal, uint64_t runs, uint64_t seconds, Latencies* out) {
   using Clock = std::chrono::steady_clock;
-  const auto seconds_since = [](Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
+  const std::vector<TensorView> inputs = rehearsal.inputs.views();
+  const auto timed_run = [&](double* taken) {
+    const auto start = Clock::now();
+    Status status = rehearsal.session->run(rehearsal.entry, inputs, rehearsal.outputs);
+    *taken = seconds_since(start);
+    return status;
   };
+  double taken = 0;
   for (uint64_t i = 0; i < kWarmUpRuns; ++i) {
-    Status status = session.run(entry, inputs, outputs);
+    Status status = timed_run(i == 0 ? &out->first : &taken);
     if (!status) return status;
   }
   const auto begin = Clock::now();
   const auto is_done = [&] {
-    if (runs != 0) return out->size() >= runs;
-    return out->size() >= kLeastRuns && seconds_since(begin) >= static_cast<double>(seconds);
+    if (runs != 0) return out->runs.size() >= runs;
+    return out->runs.size() >= kLeastRuns && seconds_since(begin) >= static_cast<double>(seconds);
   };
   while (!is_done()) {
-    const auto start = Clock::now();
-    Status status = session.run(entry, inputs, outputs);
+    Status status = timed_run(&taken);
     if (!status) return status;
-    out->push_back(seconds_since(start));
+    out->runs.push_back(taken);
   }
   return Status();
 }
 
-void report(const Session& session, const std::string& entry, std::vector<double> seconds, bool json) {
+void report(const Rehearsal& rehearsal, Latencies latencies, bool json) {
+  std::vector<double>& seconds = latencies.runs;
+  const std::string& entry = rehearsal.entry;
   std::qsort(seconds.data(), seconds.size(), sizeof(double), [](const void* left, const void* right) {
     const double a = *static_cast<const double*>(left), b = *static_cast<const double*>(right);
     return (a > b) - (a < b);
@@ -73,12 +84,14 @@ void report(const Session& session, const std::string& entry, std::vector<double
   double sum = 0;
   for (const double value : seconds) sum += value;
   const double mean = sum / static_cast<double>(seconds.size());
-  const FerruleSessionInfo info = session.info();
+  const FerruleSessionInfo info = rehearsal.session->info();
   if (json) {
     Json result = Json::object()
                       .add("entry", entry)
                       .add("target", info.target)
                       .add("threads", uint64_t{info.thread_count})
+                      .add("open_seconds", rehearsal.open_seconds)
+                      .add("first_seconds", latencies.first)
                       .add("runs", uint64_t{seconds.size()})
                       .add("mean_seconds", mean)
                       .add("min_seconds", seconds.front());
@@ -89,6 +102,8 @@ void report(const Session& session, const std::string& entry, std::vector<double
     return;
   }
   std::printf("%s: %zu runs with %u threads on %s\n", entry.c_str(), seconds.size(), info.thread_count, info.target);
+  std::printf("  %-5s %9.3f ms\n  %-5s %9.3f ms\n", "open", rehearsal.open_seconds * 1e3, "first",
+              latencies.first * 1e3);
   std::printf("  %-5s %9.3f ms\n", "min", seconds.front() * 1e3);
   for (const Percentile& p : kPercentiles) std::printf("  %-5s %9.3f ms\n", p.name, percentile(seconds, p.part) * 1e3);
   std::printf("  %-5s %9.3f ms\n  %-5s %9.3f ms, %.1f runs a second\n", "max", seconds.back() * 1e3, "mean", mean * 1e3,
@@ -108,11 +123,10 @@ int bench_command(const std::vector<std::string>& arguments) {
   Rehearsal rehearsal;
   exit_code = rehearsal.open(options);
   if (exit_code != kSuccess) return exit_code;
-  std::vector<double> measured;
-  const Status status = measure(*rehearsal.session, rehearsal.entry, rehearsal.inputs.views(), rehearsal.outputs, runs,
-                                seconds, &measured);
+  Latencies latencies;
+  const Status status = measure(rehearsal, runs, seconds, &latencies);
   if (!status) return fail(status.message());
-  report(*rehearsal.session, rehearsal.entry, std::move(measured), options.has("--json"));
+  report(rehearsal, std::move(latencies), options.has("--json"));
   return kSuccess;
 }
 

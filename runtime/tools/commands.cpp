@@ -57,6 +57,7 @@ int open_session(const Options& options, OpenedSession* out) {
   const uint64_t resident = options.number("--resident", 0, 1, UINT64_MAX, &error);
   if (resident != 0 && !options.has("--swap")) error = "--resident needs --swap, the file for what is not in memory";
   if (!error.empty()) return fail(error, kUsage);
+  const auto start = std::chrono::steady_clock::now();
   Result<Program> program = Program::open(options.artifact());
   if (!program) return fail(program.status().message());
   out->program.emplace(std::move(*program));
@@ -72,6 +73,7 @@ int open_session(const Options& options, OpenedSession* out) {
   if (!limited) return fail(limited.message());
   session->check_numerics(options.has("--check-numerics"));
   out->session.emplace(std::move(*session));
+  out->open_seconds = seconds_since(start);
   return kSuccess;
 }
 

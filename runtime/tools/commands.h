@@ -2,6 +2,7 @@
 #ifndef FERRULE_RUNTIME_TOOLS_COMMANDS_H_
 #define FERRULE_RUNTIME_TOOLS_COMMANDS_H_
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,9 +56,16 @@ struct OpenedSession {
   std::optional<Swap> swap;
   std::optional<Arena> arena;
   std::optional<Session> session;
+  double open_seconds = 0;  // of opening and verifying the program, and of creating the session
 };
 
-// As --threads, --target, --swap, --resident and --check-numerics say. kSuccess, or the exit code after the error was printed.
+// For what is measured here: seconds between two moments.
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// As --threads, --target, --swap, --resident and --check-numerics say. kSuccess, or the exit code after the error was
+// printed.
 int open_session(const Options& options, OpenedSession* out);
 
 }  // namespace ferrule::tools

@@ -234,6 +234,8 @@ TEST_CASE("bench and profile run an entry on inputs that are made up") {
   CHECK_THAT(accepted("bench " + common + "--size batch=3 --runs 20"),
              Contains("20 runs with 1 threads on x86-64-v3") && Contains("p99") && Contains("runs a second"));
   CHECK_THAT(accepted("bench " + common + "--seconds 1 --json"), Contains("\"p50_seconds\": "));
+  CHECK_THAT(accepted("bench " + common + "--runs 1 --json"),
+             Contains("\"open_seconds\": ") && Contains("\"first_seconds\": "));
   CHECK_THAT(accepted("profile " + common + "--size batch=3 --runs 4"),
              Contains("GFLOP/s") && Contains("affine  model.py:12") && Contains("one core: "));
   const std::string trace = temporary_path("trace.json");

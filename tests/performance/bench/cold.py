@@ -13,7 +13,8 @@ from .harness import PYTHONS, ROOT, WorkerError, environment, show
 from .machine import OtherLoad
 from .models import SYSTEMS
 
-PARTS = ("import", "load", "first")
+# Of `ferrule-run bench`: what no Python is in.
+PARTS = {"open": "open_seconds", "first": "first_seconds", "later": "p50_seconds"}
 
 
 def main(arguments):
@@ -34,7 +35,8 @@ def main(arguments):
     titles = {name: f"{system.title}: load and first result" for name, system in SYSTEMS.items()}
     what = (
         f"Milliseconds, medians of {options.rounds} new processes with files in memory; without Python's start and "
-        "imports. The whole process is `ferrule-run run`, from its start to its end."
+        "imports. Of `ferrule-run bench`: opening and verifying the artifact with a session for it, the first run, and the "
+        "median of later ones; the whole process is `ferrule-run run`, from its start to its end."
     )
     command_line.publish(
         options, command_line.Table("cold", what, ("model", "threads"), rows, titles, versions), others
@@ -44,7 +46,7 @@ def main(arguments):
 def measure(name, job, threads, rounds, versions):
     """The Row of a model: load and first call of each system, and of `ferrule-run` the whole process; ``versions`` gets
     those of the systems other than Ferrule."""
-    runs, whole = {system: [] for system in SYSTEMS}, []
+    runs, whole, parts = {system: [] for system in SYSTEMS}, [], []
     for i in range(rounds):
         show(f"{name}, {threads} threads: round {i + 1}/{rounds}")
         for system in SYSTEMS if i % 2 == 0 else list(SYSTEMS)[::-1]:
@@ -52,19 +54,16 @@ def measure(name, job, threads, rounds, versions):
             if system != tables.OURS:
                 versions[SYSTEMS[system].title] = runs[system][-1]["version"]
         whole.append(ferrule_run(job, threads))
+        parts.append(ferrule_run_parts(job, threads))
     timings = {
         system: tables.Timing.of([(run["load"] + run["first"]) * 1e3 for run in measured])
         for system, measured in runs.items()
     }
-    mine = {
-        part: tables.number(statistics.median(run[part] for run in runs["ferrule"]) * 1e3) for part in (*PARTS, "later")
-    }
     more = {
-        "Ferrule: load": mine["load"],
-        "first": mine["first"],
-        "later": mine["later"],
-        "`ferrule-run`, whole process": tables.number(statistics.median(whole)),
+        f"`ferrule-run`: {title}": tables.number(statistics.median(part[key] for part in parts) * 1e3)
+        for title, key in PARTS.items()
     }
+    more["whole process"] = tables.number(statistics.median(whole))
     return tables.Row((name, threads), timings, more)
 
 
@@ -85,18 +84,20 @@ def first_result(system, job, threads):
 
 def ferrule_run(job, threads):
     """Milliseconds of a process that reads the inputs, runs the entry once and writes the outputs."""
-    command = [
-        str(ROOT / "build" / "bin" / "ferrule-run"),
-        "run",
-        job["artifact"],
-        "--entry",
-        "main",
-        "--threads",
-        str(threads),
-    ]
-    for name, path in job["input_files"].items():
-        command += ["--input", f"{name}={path}"]
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
-        subprocess.run([*command, "--outputs", f"{folder}/outputs.safetensors"], check=True, stdout=subprocess.DEVNULL)
+        run_tool("run", job, threads, "--outputs", f"{folder}/outputs.safetensors")
         return (time.perf_counter() - start) * 1e3
+
+
+def ferrule_run_parts(job, threads):
+    """What `ferrule-run bench --json` says of 50 runs in a new process."""
+    return json.loads(run_tool("bench", job, threads, "--runs", "50", "--json"))
+
+
+def run_tool(command, job, threads, *options):
+    """What a command of `ferrule-run` prints about the entry with the job's inputs."""
+    inputs = [text for name, path in job["input_files"].items() for text in ("--input", f"{name}={path}")]
+    tool = [str(ROOT / "build" / "bin" / "ferrule-run"), command, job["artifact"], "--entry", "main"]
+    tool += ["--threads", str(threads), *inputs, *options]
+    return subprocess.run(tool, check=True, stdout=subprocess.PIPE, text=True).stdout
