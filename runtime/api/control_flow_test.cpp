@@ -100,6 +100,24 @@ TEST_CASE("a kernel that fails in a loop names the line and the element") {
   CHECK_THAT(status.message(), contains("check_each") && contains("model.py:12") && contains("index 33"));
 }
 
+TEST_CASE("the first bad element is named in each turn of a loop, in whichever order a turn runs its tiles") {
+  const Program program = open_test_program();
+  for (uint32_t threads : {1u, 2u, 3u}) {
+    Session session = create_session(program, threads);
+    Tensor checked;
+    const auto error_of = [&](const std::vector<int32_t>& values) {
+      const Status status = session.run("check_halves", {indices(values)}, {&checked});
+      CHECK(status.code() == kFerruleKernelError);
+      return std::string(status.message());
+    };
+    CHECK_THAT(error_of({1, 20, 30, 3, 40, 5, 6, 7}), contains("index 20") && contains("position 1"));
+    CHECK_THAT(error_of({1, 2, 3, 4, 5, 60, 70, 80}), contains("index 60") && contains("position 1"));
+    CHECK_THAT(error_of({1, 2, 3, 4, 50, 60, 7, 80}), contains("index 50") && contains("position 0"));
+    check_ok(session.run("check_halves", {indices({1, 2, 3, 4, 5, 6, 7, 8})}, {&checked}));
+    CHECK(checked.data<int32_t>()[7] == 8);
+  }
+}
+
 TEST_CASE("an output has the size that the run found out") {
   const Program program = open_test_program();
   Session session = create_session(program, 2);

@@ -213,7 +213,7 @@ TEST_CASE("the logger is told what happens and every error, and nothing of runs 
   Result<Program> program = Program::open_bytes(bytes.data(), bytes.size(), options);
   REQUIRE(program.ok());
   REQUIRE(log.info.size() == 1);
-  CHECK_THAT(log.info[0], contains(std::to_string(bytes.size()) + " bytes") && contains("14 entries"));
+  CHECK_THAT(log.info[0], contains(std::to_string(bytes.size()) + " bytes") && contains("15 entries"));
 
   Session::Options session_options;
   session_options.logger = &log.logger;

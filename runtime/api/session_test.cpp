@@ -477,7 +477,7 @@ TEST_CASE("what a program holds") {
   const Program program = open_test_program();
   const FerruleProgramInfo info = program.info();
   CHECK(std::string(info.producer) == "runtime tests");
-  CHECK(info.entry_count == 14);
+  CHECK(info.entry_count == 15);
   CHECK(info.variable_count == 3);
   CHECK(info.arena_bytes == 128);
   CHECK(info.scratch_bytes == 16);

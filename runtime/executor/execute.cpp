@@ -24,7 +24,8 @@ struct Session::Launch {
     args.thread = index;
     args.scratch = launch.scratch == nullptr ? nullptr : launch.scratch + launch.scratch_stride * index;
     ThreadState& state = launch.threads[index];
-    args.error = &state.error;
+    FerruleKernelError error{};
+    args.error = &error;
     const KernelEntry& kernel = launch.kernel;
     const uint32_t thread_count = launch.shares.thread_count(), chunk_count = launch.shares.chunk_count();
     for (uint32_t k = 0; k < thread_count; ++k) {
@@ -37,10 +38,15 @@ struct Session::Launch {
         const TileRange chunk = launch.shares.chunk(owner, number);
         args.tile_begin = chunk.begin;
         args.tile_end = chunk.end;
-        state.result = kernel.function != nullptr ? kernel.function(&args)
-                                                  : kernel.external->function(kernel.external->context, &args);
-        // What was not taken lies behind this chunk in its owner's row, so at higher positions.
-        if (state.result != 0) return;
+        const int32_t result = kernel.function != nullptr ? kernel.function(&args)
+                                                          : kernel.external->function(kernel.external->context, &args);
+        if (result == 0) continue;
+        if (state.result == 0 || error.position < state.error.position) {
+          state.error = error;
+          state.result = result;
+        }
+        // What was not taken lies behind this chunk in its owner's row: at higher positions, unless the row descends.
+        if (!launch.shares.descending()) return;
       }
     }
   }
@@ -116,9 +122,27 @@ bool Session::run_unwatched(Run& run, uint32_t block, uint32_t position) {
   return run.status.ok();
 }
 
+// Every second turn of a loop runs the tiles of a kernel from the last ones to the first. What the loop reads in each
+// turn and is a little larger than a cache (the weights of a recurrent layer) is not evicted as a whole then, just
+// before it is read again: what the last turn read last comes first.
+class TurnsOfLoop {
+ public:
+  explicit TurnsOfLoop(bool* descending) : descending_(descending), before_(*descending) { *descending_ = false; }
+  ~TurnsOfLoop() { *descending_ = before_; }
+  TurnsOfLoop(const TurnsOfLoop&) = delete;
+  TurnsOfLoop& operator=(const TurnsOfLoop&) = delete;
+
+  void next() const { *descending_ = !*descending_; }
+
+ private:
+  bool* descending_;
+  bool before_;
+};
+
 // A loop whose blocks are empty can be cancelled too.
 bool Session::run_while(Run& run, const schema::While& loop) {
-  for (;;) {
+  const TurnsOfLoop turns(&descending_);
+  for (;; turns.next()) {
     if (!go_on(run) || !run_block(run, loop.condition_block())) return false;
     if (!is_set(*loop.condition())) return true;
     if (!run_block(run, loop.body_block())) return false;
@@ -127,7 +151,8 @@ bool Session::run_while(Run& run, const schema::While& loop) {
 
 bool Session::run_loop(Run& run, const schema::Loop& loop) {
   const int64_t count = values_[loop.count()];
-  for (int64_t i = 0; i < count; ++i) {
+  const TurnsOfLoop turns(&descending_);
+  for (int64_t i = 0; i < count; ++i, turns.next()) {
     if (!go_on(run) || !assign(run, loop.dim(), i, loop.location())) return false;
     if (!run_block(run, loop.body_block())) return false;
   }
@@ -154,7 +179,11 @@ Status Session::call_kernel(const schema::Entry& entry, const schema::KernelCall
   for (uint32_t i = 0; i < call.operands()->size(); ++i) operands_[i] = address(*call.operands()->Get(i));
   for (uint32_t i = 0; i < call.dims()->size(); ++i) kernel_dims_[i] = values_[call.dims()->Get(i)];
 
-  Launch launch{kernels_[call.kernel()], {}, TileShares(tiles, parallel_.width()), memory_->scratch(), scratch_stride_,
+  Launch launch{kernels_[call.kernel()],
+                {},
+                TileShares(tiles, parallel_.width(), descending_),
+                memory_->scratch(),
+                scratch_stride_,
                 threads_.data()};
   launch.args.size = sizeof(FerruleKernelArgs);
   launch.args.buffers = operands_.data();

@@ -159,6 +159,7 @@ class Session {
   uint32_t fork_count_ = 0;  // of the process that the session belongs to
   Parallel parallel_;
   std::atomic<bool> cancelled_{false};
+  bool descending_ = false;  // in every second turn of a loop, from the last tile to the first
   Profile profile_;
   // Null while they are off. Through pointers, so that a product that never turns them on does not link them.
   Status (Session::*measure_)(const schema::Entry& entry, const schema::InstructionNode& node) = nullptr;

@@ -29,6 +29,27 @@ TEST_CASE("the chunks of all threads are all tiles in order, and shares are equa
   }
 }
 
+TEST_CASE("descending shares are the same ones, from the last chunk to the first") {
+  for (int64_t tiles : {1, 2, 7, 16, 1001}) {
+    for (uint32_t max_threads : {1u, 2u, 8u}) {
+      const TileShares shares(tiles, max_threads, true);
+      INFO(tiles << " tiles, " << max_threads << " threads");
+      int64_t position = tiles;
+      for (uint32_t thread = shares.thread_count(); thread-- > 0;) {
+        CHECK(shares.chunk(thread, 0).end == piece_of(tiles, shares.thread_count(), thread).end);
+        for (uint32_t number = 0; number < shares.chunk_count(); ++number) {
+          const TileRange chunk = shares.chunk(thread, number);
+          REQUIRE(chunk.end == position);
+          REQUIRE(chunk.begin < chunk.end);
+          position = chunk.begin;
+        }
+      }
+      CHECK(position == 0);
+    }
+  }
+  CHECK(TileShares(1001, 1, true).chunk_count() == TileShares::kMaxDescendingChunks);
+}
+
 TEST_CASE("what a thread takes at a time is an eighth of the tiles of two threads, or one tile") {
   for (int64_t tiles : {6, 16, 22, 1000}) {
     const TileShares shares(tiles, 2);

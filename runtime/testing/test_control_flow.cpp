@@ -102,6 +102,21 @@ EntryDescription describe_check_each() {
   return b.entry;
 }
 
+EntryDescription describe_check_halves() {
+  EntryBuilder b("check_halves");
+  const uint32_t two = b.constant(2), four = b.constant(4), eight = b.constant(8), bytes = b.constant(32);
+  const uint32_t step = b.iteration("step", 1), at = b.times(step, 16);
+  b.entry.inputs.push_back({"index", kInt32, {eight}});
+  const uint32_t index = b.buffer(Storage::kInput, 0, bytes, 32);
+  const uint32_t checked = b.output("checked", kInt32, {eight}, bytes, 32);
+  b.loop(two, step);
+  InstructionDescription& call = b.call(TestKernel::kCheckIndex, {checked, index}, four, four);
+  call.operands[0].offset = call.operands[1].offset = at;
+  call.params = {10, 0, 0, 0, 0, 0, 0, 0};
+  call.location = 1;
+  return b.entry;
+}
+
 EntryDescription describe_triangle() {
   EntryBuilder b("triangle");
   const uint32_t one = b.constant(1), two = b.constant(2), zero = b.constant(0);
@@ -137,7 +152,7 @@ EntryDescription describe_positive() {
 void add_control_flow_entries(serialize::ProgramDescription& program) {
   program.constants.push_back({std::vector<uint8_t>(16)});
   for (EntryDescription entry : {describe_repeat(), describe_choose(), describe_scan(), describe_check_each(),
-                                 describe_triangle(), describe_positive()}) {
+                                 describe_check_halves(), describe_triangle(), describe_positive()}) {
     program.entries.push_back(std::move(entry));
   }
 }

@@ -16,6 +16,7 @@
 //   choose(x, flag)   -> 2 (2 x + w) + w if flag, else x                                (an if)
 //   scan(x)           -> y[t] = 2 x[t] + y[t + 1], from the last row up                 (a loop over rows)
 //   check_each(index) -> as check, one index at a time                                  (a loop)
+//   check_halves(index) -> as check, of 8 indices four at a time                        (a loop)
 //   triangle(m)       -> the sum of 1 .. m - 2, counted one by one, int32; m at most 9  (a loop in a loop)
 //   positive(x)       -> rows = 2 x + w where x's first element is positive [count, 4]; count, int64 []
 #ifndef FERRULE_RUNTIME_TESTING_TEST_PROGRAM_H_
