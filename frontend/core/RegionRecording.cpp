@@ -240,7 +240,7 @@ private:
     llvm::for_each(captures, addArgument);
     for (auto &[key, state] : recording.variables)
       if (state.initial)
-        inner[state.initial] = isCarried(key) ? carriedArguments[{&region, key}] : inner[outside[key]];
+        inner[state.initial] = isCarried(key) ? carriedArguments.lookup({&region, key}) : inner.lookup(outside[key]);
 
     block.getOperations().splice(block.end(), source.getOperations());
     for (mlir::Operation &op : block)

@@ -196,8 +196,9 @@ void BlockPlanner::bindControlFlow() {
       if (result.getResultNumber() >= getCarryCount(&op) || isUpdate)
         continue;
       OpOperand &init = getRegionOperands(&op)[result.getResultNumber()];
+      // A copy: the map may move what it holds for the new key.
       if (canComputeInit(init))
-        destinations[getStoredValue(init.get())] = destinations[result];
+        destinations[getStoredValue(init.get())] = Place(destinations.at(result));
     }
   }
 }

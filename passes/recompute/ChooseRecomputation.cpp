@@ -14,7 +14,7 @@ constexpr unsigned levelCount = 6;
 constexpr size_t stateCount = 128;
 /// The forward pass is cut where fewest bytes cross among three neighbours on each side, or among fewer where that
 /// gives fewer cuts than are wanted; of too many of these only every second, third, ... is one.
-constexpr size_t wantedCuts = 8, maxCuts = 400;
+constexpr size_t wantedCuts = 8, maxCuts = 320;
 constexpr uint32_t maxDistance = 3;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 

@@ -15,6 +15,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace mlir::ferrule {
 #define GEN_PASS_DEF_RECOMPUTEPASS
@@ -112,15 +113,18 @@ public:
         apply(describeBlock(entry.getBody().front(), constraints), *free);
       return success();
     }
-    OwningOpRef<func::FuncOp> given(entry.clone());
-    EntryRecomputer asGiven(*given, *this);
-    freeEarly(entry.getBody().front(), constraints);
-    planned.reset();
+    Block &block = entry.getBody().front();
+    SmallVector<Operation *> given(llvm::make_pointer_range(block));
+    std::optional<uint64_t> plannedAsGiven = std::exchange(planned, std::nullopt);
+    freeEarly(block, constraints);
     FailureOr<Reduced> best = reduceWithSegments(budget);
     if (failed(best))
       return failure();
-    if (best->bytes > budget || entry.getBody().front().getOperations().size() <= mostTriedTwice) {
-      FailureOr<Reduced> other = asGiven.reduceWithSegments(budget);
+    if (best->bytes > budget || given.size() <= mostTriedTwice) {
+      for (Operation *op : given)
+        op->moveBefore(&block, block.end());
+      planned = plannedAsGiven;
+      FailureOr<Reduced> other = reduceWithSegments(budget);
       if (failed(other))
         return failure();
       if (other->isBetter(*best, budget))
@@ -227,7 +231,8 @@ private:
     EntryRecomputer segmented(*base, *this);
     for (unsigned cuts = 0; cuts <= mostCuts; ++cuts) {
       std::optional<SegmentableScan> scan = findSegmentableScan(*base, constraints, leastBytes, /*onlyMarked=*/false);
-      Reduced trial{base->clone(), 0, 0};
+      // The last one needs no copy.
+      Reduced trial{scan ? OwningOpRef<func::FuncOp>(base->clone()) : std::move(base), 0, 0};
       EntryRecomputer recomputer(*trial.entry, segmented);
       FailureOr<uint64_t> bytes = recomputer.reduce(budget);
       if (failed(bytes))
