@@ -88,6 +88,14 @@ EntryDescription describe_scan() {
   return b.entry;
 }
 
+// `count` indices, which are to be below 10, from byte `at` on.
+void check_indices(EntryBuilder& b, uint32_t checked, uint32_t index, uint32_t at, uint32_t count) {
+  InstructionDescription& call = b.call(TestKernel::kCheckIndex, {checked, index}, count, count);
+  call.operands[0].offset = call.operands[1].offset = at;
+  call.params = {10, 0, 0, 0, 0, 0, 0, 0};
+  call.location = 1;
+}
+
 EntryDescription describe_check_each() {
   EntryBuilder b("check_each");
   const uint32_t batch = b.dim("batch"), one = b.constant(1);
@@ -95,10 +103,7 @@ EntryDescription describe_check_each() {
   const uint32_t index = b.column_input("index", batch);
   const uint32_t checked = b.output("checked", kInt32, {batch}, b.times(batch, 4), 4 * kMaxBatch);
   b.loop(batch, step);
-  InstructionDescription& call = b.call(TestKernel::kCheckIndex, {checked, index}, one, one);
-  call.operands[0].offset = call.operands[1].offset = at;
-  call.params = {10, 0, 0, 0, 0, 0, 0, 0};
-  call.location = 1;
+  check_indices(b, checked, index, at, one);
   return b.entry;
 }
 
@@ -110,10 +115,7 @@ EntryDescription describe_check_halves() {
   const uint32_t index = b.buffer(Storage::kInput, 0, bytes, 32);
   const uint32_t checked = b.output("checked", kInt32, {eight}, bytes, 32);
   b.loop(two, step);
-  InstructionDescription& call = b.call(TestKernel::kCheckIndex, {checked, index}, four, four);
-  call.operands[0].offset = call.operands[1].offset = at;
-  call.params = {10, 0, 0, 0, 0, 0, 0, 0};
-  call.location = 1;
+  check_indices(b, checked, index, at, four);
   return b.entry;
 }
 

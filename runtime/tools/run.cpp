@@ -71,7 +71,7 @@ Status run_repeatedly(Session& session, const std::string& entry, const std::vec
     const auto start = std::chrono::steady_clock::now();
     Status status = session.run(entry, inputs, outputs);
     if (!status) return status;
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    seconds.push_back(seconds_since(start));
   }
   for (size_t i = 1; i < seconds.size(); ++i)  // insertion: few values
     for (size_t j = i; j > 0 && seconds[j] < seconds[j - 1]; --j) std::swap(seconds[j], seconds[j - 1]);

@@ -150,7 +150,7 @@ std::string Trainer::train() {
     if (g_interrupted == 0) {
       error = evaluate();
       if (!error.empty()) return error;
-      print_epoch(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+      print_epoch(seconds_since(start));
     }
     error = save();
     if (!error.empty()) return error;
@@ -307,7 +307,7 @@ int train_command(const std::vector<std::string>& arguments) {
   const auto start = std::chrono::steady_clock::now();
   error = trainer.train();
   if (!error.empty()) return fail(error);
-  trainer.report(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  trainer.report(seconds_since(start));
   return g_interrupted != 0 ? kInterrupted : kSuccess;
 }
 
