@@ -26,7 +26,10 @@ def main(arguments):
                 facts.append(measure(models.load(name), threads, options.rounds, pathlib.Path(folder), versions))
     show("")
     share = others.share()
-    what = f"Seconds, medians of {options.rounds} new processes; MB are 10^6 bytes."
+    what = (
+        f"Seconds, medians of {options.rounds} new processes; MB are 10^6 bytes. Saved: the warm program written to a "
+        "file and to the disk; processor time and peak are of compiling cold and saving."
+    )
     lines = [tables.caption(what, versions, options.command, share), "", *table(facts), "", *phase_lines(facts)]
     command_line.publish_lines(options, "compile", lines, facts, versions, share)
 
@@ -54,7 +57,9 @@ def measure(model, threads, rounds, folder, versions):
     for name, measured in runs.items():
         if measured:
             found[name] = {
-                key: statistics.median(run[key] for run in measured) for key in ("seconds", "cpu_seconds", "peak_bytes")
+                key: statistics.median(run[key] for run in measured)
+                for key in ("seconds", "save_seconds", "cpu_seconds", "peak_bytes")
+                if key in measured[0]
             }
     if runs["cold"]:
         phases = [run["phases"] for run in runs["cold"]]
@@ -66,13 +71,15 @@ def measure(model, threads, rounds, folder, versions):
 
 def table(facts):
     """The Markdown table."""
-    heads = ["model", "threads", "cold", "processor time", "warm", f"batch {LARGE_BATCH} / 1", "peak MB", "weights MB"]
+    heads = ["model", "threads", "cold", "processor time", "warm", "saved", f"batch {LARGE_BATCH} / 1"]
+    heads += ["peak MB", "weights MB"]
     heads += [f"{system.title} loads" for system in PEERS.values()]
     lines = []
     for each in facts:
         seconds = {name: each[name]["seconds"] for name in ("cold", "warm", "large", *PEERS) if name in each}
         grows = seconds["large"] / seconds["cold"] if "large" in seconds else None
-        cells = [seconds.get("cold"), each.get("cold", {}).get("cpu_seconds"), seconds.get("warm"), grows]
+        cells = [seconds.get("cold"), each.get("cold", {}).get("cpu_seconds")]
+        cells += [seconds.get("warm"), each.get("warm", {}).get("save_seconds"), grows]
         cells += [_megabytes(each.get("cold", {}).get("peak_bytes")), _megabytes(each.get("weight_bytes"))]
         cells += [seconds.get(name) for name in PEERS]
         lines.append([each["model"], str(each["threads"]), *map(tables.number, cells)])
