@@ -38,6 +38,13 @@ def test_the_size_of_a_result(size, kernel, stride, wanted):
     assert kernel_jobs.out_size(convolution(size, 1, 1, kernel, stride)) == wanted
 
 
+def test_small_operations_are_computed_several_times_in_a_run():
+    jobs = {kernel_jobs.name(job): job for job in kernel_jobs.load()}
+    assert kernel_jobs.copies(jobs["17x33x65"]) == kernel_jobs.MOST_COPIES
+    assert kernel_jobs.copies(jobs["256x256x256"]) == 2
+    assert kernel_jobs.copies(jobs["1024x1024x1024"]) == 1
+
+
 def test_every_job_has_a_name_of_its_own():
     names = [kernel_jobs.name(job) for job in kernel_jobs.load()]
     assert len(set(names)) == len(names)

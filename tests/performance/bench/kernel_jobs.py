@@ -12,6 +12,9 @@ import pathlib
 
 import numpy as np
 
+# Of a run that computes an operation several times: so much arithmetic, and no more than so often.
+OPERATIONS, MOST_COPIES = 100_000_000, 16
+
 
 def load():
     """All jobs, dicts as in the file with "kind": matmul or convolution."""
@@ -51,6 +54,12 @@ def operations(job):
         first = out * job["stride"] - pad
         inside += sum(0 <= first + tap < job["size"] for tap in range(job["kernel"]))
     return 2 * inside * inside * (job["in"] // job["groups"]) * job["out"]
+
+
+def copies(job):
+    """How often a run of several threads computes the operation, each time of another input: until it takes about a
+    millisecond. Once a run the other threads have to be woken, which is not what a kernel is judged by."""
+    return max(1, min(MOST_COPIES, OPERATIONS // operations(job)))
 
 
 def weight_bytes(job):

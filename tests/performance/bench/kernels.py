@@ -38,7 +38,8 @@ def main(arguments):
         measured = zip(jobs * len(options.threads), rows)
         notes += summary(name, [row for job, row in measured if group(job) == name])
     versions = {"torch": version for version in comparing.versions.values()}  # both libraries are torch's
-    what, heads = f"{command_line.unit(options)}; float32.", ("operation", "of", "threads")
+    what = f"{command_line.unit(options)}; float32; with 2 threads small operations up to {kernel_jobs.MOST_COPIES} in a run."
+    heads = ("operation", "of", "threads")
     table = command_line.Table("kernels", what, heads, rows, comparing.titles(), versions, tuple(notes))
     command_line.publish(options, table, others)
 

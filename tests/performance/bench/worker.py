@@ -5,7 +5,7 @@ One JSON request a line on standard input, one JSON answer a line on standard ou
 
     {"prepare": job}                         the module makes the call to be measured; -> {"seconds", "facts"}
     {"outputs": file, "calls": n}            results of n calls go to an .npz file as "call.result"; -> {}
-    {"measure": seconds, "clock": clock}     -> {"milliseconds": of each call}; clock: a key of CLOCKS
+    {"measure": seconds, "clock": clock}     -> {"milliseconds": the work's, of each call}; clock: a key of CLOCKS
     {"profile": count}                       -> {"kernels": [[name, share of the time, milliseconds], ...]}, the slowest
     {"at_peak": true}                        -> {"milliseconds"}: of a call's arithmetic at the peak of the threads' multiply-adds
     {"usage": true}                          -> {"cpu_seconds", "peak_bytes"} of the process since it started
@@ -39,6 +39,7 @@ class Prepared(NamedTuple):
         None  # profile(count): the slowest kernels, as the answer above; None: the system has no profile
     )
     at_peak: Callable = None  # at_peak(): the milliseconds of the answer above; None: the system does not know
+    repeats: int = 1  # how often a call does the work; what is measured is that of one
 
 
 class _Server:
@@ -69,14 +70,14 @@ class _Server:
         return {}
 
     def _measure(self, request):
-        call = self._ready().call
+        call, repeats = self._ready().call, self._ready().repeats
         call()  # the slices before were other systems': caches are cold, threads asleep
         clock = CLOCKS[request["clock"]]
         milliseconds, end = [], time.perf_counter() + request["measure"]
         while not milliseconds or time.perf_counter() < end:
             start = clock()
             call()
-            milliseconds.append((clock() - start) * 1e3)
+            milliseconds.append((clock() - start) * 1e3 / repeats)
         return {"milliseconds": milliseconds}
 
     def _profile(self, request):

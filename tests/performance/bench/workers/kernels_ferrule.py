@@ -40,10 +40,22 @@ def convolution(job, arrays):
     return convolve, [arrays["a"]], parameters
 
 
+def repeated(function, inputs, count):
+    """(a function that computes `function` so often, its inputs): each time of other arrays."""
+    each = len(inputs)
+
+    def several(*arrays):
+        return [function(*arrays[each * i : each * (i + 1)]) for i in range(count)]
+
+    return several, inputs * count
+
+
 def prepare(job, threads):
     arrays = kernel_jobs.operands(job)
+    count = kernel_jobs.copies(job) if threads > 1 else 1
     function, inputs, parameters = (matmul if job["kind"] == "matmul" else convolution)(job, arrays)
+    function, inputs = repeated(function, inputs, count)
     specs = [fer.Spec(array.shape) for array in inputs]
     program = fer.compile({"main": (function, specs)}, modules=parameters, targets=(job["target"],))
     session = fer.Session(program, threads=threads)
-    return Prepared(lambda: session.run("main", *inputs))
+    return Prepared(lambda: session.run("main", *inputs), repeats=count)

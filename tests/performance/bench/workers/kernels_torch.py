@@ -58,8 +58,10 @@ def prepare(job, threads):
             job, arrays["a"], arrays["b"], arrays.get("bias")
         )
 
+    count = kernel_jobs.copies(job) if threads > 1 else 1
+
     def call():
         with torch.inference_mode():
-            return [run().numpy()]
+            return [run().numpy() for _ in range(count)]
 
-    return Prepared(call)
+    return Prepared(call, repeats=count)
